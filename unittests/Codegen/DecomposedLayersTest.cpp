@@ -124,7 +124,11 @@ TEST_P(DecomposedLayers, GiveWhatTheLoweredNetworkGives) {
   constexpr unsigned kNumDraws = 4;
   const auto &[chip, layer] = GetParam();
   for (const Mode &mode : compiledModes(chip)) {
-    if (layer.isOfFloats && mode.scheme.isQuantized())
+    // No kernel of integers has a slope for each channel.
+    const bool isLeftOnFloats =
+        layer.isOfFloats ||
+        (chip == "bm1684" && layer.name == std::string_view("SlopesOfFiveDimensions"));
+    if (isLeftOnFloats && mode.scheme.isQuantized())
       continue;
     SCOPED_TRACE(mode.name);
     for (unsigned seed = 1; seed <= kNumDraws; ++seed) {

@@ -59,11 +59,24 @@ void CommandBuilder::fail(std::string found, std::string expected) {
     firstError = Error{layer(), std::move(found), std::move(expected)};
 }
 
+/// The bytes whose users are kept in mind: those of a lane, and behind them the shared ones.
+std::optional<LaneBytes> CommandBuilder::bytesOf(const View &view) const {
+  const std::optional<ChipMemory> &shared = chip->shared;
+  if (view.isLocal || !shared || view.address < shared->base ||
+      view.address - shared->base >= shared->bytes)
+    return laneBytesOf(chip->lanes, view);
+  const auto length = static_cast<uint64_t>(touchedBytes(chip->lanes, view).last);
+  const uint64_t first = view.address - shared->base;
+  const uint64_t last = std::min<uint64_t>(first + length, shared->bytes);
+  return LaneBytes{static_cast<uint32_t>(chip->lanes.laneBytes + first),
+                   static_cast<uint32_t>(chip->lanes.laneBytes + last)};
+}
+
 uint32_t CommandBuilder::neededWait(const OperandList &operands, Engine engine) const {
   Engine other = engine == Engine::Tiu ? Engine::Gdma : Engine::Tiu;
   uint32_t wait = 0;
   for (const Operand &operand : operands.all()) {
-    std::optional<LaneBytes> bytes = laneBytesOf(chip->lanes, operand.view);
+    std::optional<LaneBytes> bytes = bytesOf(operand.view);
     if (!bytes)
       continue;
     AccessMap::Ids ids = queue(other).accesses.latest(bytes->first, bytes->last);
@@ -96,7 +109,7 @@ void CommandBuilder::add(mc::Command command) {
   command.set(Field::CmdIdDep, wait > own.awaited ? wait : 0);
   own.awaited = std::max(own.awaited, wait);
   for (const Operand &operand : operands->all())
-    if (std::optional<LaneBytes> bytes = laneBytesOf(chip->lanes, operand.view))
+    if (std::optional<LaneBytes> bytes = bytesOf(operand.view))
       own.accesses.record(bytes->first, bytes->last, id, operand.isWritten,
                           !operand.isWritten || operand.isRead);
   own.commands.push_back(command);

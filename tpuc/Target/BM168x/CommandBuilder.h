@@ -9,6 +9,7 @@
 #ifndef TPUC_TARGET_BM168X_COMMANDBUILDER_H
 #define TPUC_TARGET_BM168X_COMMANDBUILDER_H
 
+#include "tpuc/Target/BM168x/Memory.h"
 #include "tpuc/Target/BM168x/Views.h"
 
 #include <array>
@@ -30,8 +31,8 @@ struct CommandStreams {
   std::vector<std::string> layers;
 };
 
-/// Who used the bytes of local memory last: for one engine, the ids of the last command that wrote
-/// and that read each byte of any lane.
+/// Who used the bytes of the memories on the chip last: for one engine, the ids of the last command
+/// that wrote and that read each byte of any lane, or of the memory that all lanes share.
 class AccessMap {
 public:
   struct Ids {
@@ -60,14 +61,16 @@ struct BuilderChip {
   std::array<std::optional<mc::Command>, kNumEngines> ends;
   /// As many as ids can name, without the end command.
   size_t mostCommands;
+  /// The memory beside the lanes that one engine writes for the other one, if there is any.
+  std::optional<ChipMemory> shared = std::nullopt;
 };
 
 /// Takes commands of both engines in program order and gives them ids and waits. A command waits
 /// for the other engine's last command that writes what it reads or writes, or reads what it
 /// writes, unless an earlier command of its engine waited for that one or a later one. Both engines
-/// work in order, so only local memory can bring a conflict: of the other memories, the TIU writes
-/// none, and reads only what is never overwritten. Bytes are compared lane by lane alike, whichever
-/// lanes a tensor uses.
+/// work in order, so only local memory and `BuilderChip::shared` can bring a conflict: of the other
+/// memories, the TIU writes none, and reads only what is never overwritten. Bytes are compared lane
+/// by lane alike, whichever lanes a tensor uses.
 class CommandBuilder {
 public:
   explicit CommandBuilder(const BuilderChip &chip) : chip(&chip) {}
@@ -100,6 +103,7 @@ private:
 
   Queue &queue(Engine engine) { return queues[static_cast<size_t>(engine)]; }
   const Queue &queue(Engine engine) const { return queues[static_cast<size_t>(engine)]; }
+  std::optional<LaneBytes> bytesOf(const View &view) const;
   uint32_t neededWait(const OperandList &operands, Engine engine) const;
   void addEnd(Engine engine);
 

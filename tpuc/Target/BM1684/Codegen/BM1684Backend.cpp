@@ -12,6 +12,7 @@
 #include "tpuc/Dialect/Tpu/MatrixOps.h"
 #include "tpuc/Dialect/Tpu/MovementOps.h"
 #include "tpuc/Dialect/Tpu/UnaryOps.h"
+#include "tpuc/Support/Convert.h"
 #include "tpuc/Target/BM1684/Codegen/BM1684Emitter.h"
 #include "tpuc/Target/BM1684/Codegen/BM1684Layout.h"
 #include "tpuc/Target/BM1684/Codegen/OpKernels.h"
@@ -48,7 +49,21 @@ static Expected<void> checkKernel(const Backend &backend, Operation *op) {
   return {};
 }
 
-SchemeSet BM1684Backend::schemes() const { return {schemes::kF32}; }
+/// Biases of sums of integers that 16 bits do not hold.
+static Expected<void> checkBias(Operation *op) {
+  if (op->getNumOperands() < 3 || !isIntegerBias(op, 2) || !isConstantOperand(op, 2))
+    return {};
+  Expected<tpuc::Tensor> bias = bm168x::backend::constantOf(op->getOperand(2)).read();
+  if (!bias)
+    return propagate(bias);
+  const tpuc::Tensor wide = convert(*bias, DataType::I64);
+  for (int64_t number : wide.data<int64_t>())
+    if (number != static_cast<int16_t>(number))
+      return makeError("", "a bias of " + std::to_string(number), "16 bits");
+  return {};
+}
+
+SchemeSet BM1684Backend::schemes() const { return {schemes::kF32, schemes::kInt8}; }
 
 Expected<Place> BM1684Backend::placeOf(Operation *op) const {
   if (op->hasTrait<traits::ViewLike>() || isa<tpu::CopyOp>(op) || bm168x::backend::keepsBits(op)) {
@@ -68,6 +83,8 @@ Expected<Place> BM1684Backend::placeOf(Operation *op) const {
     for (unsigned index : {1U, 2U})
       if (!isa<NoneType>(op->getOperand(index).getType()) && !isConstantOperand(op, index))
         return makeError("", "a filter or bias that is computed", "constants");
+  if (Expected<void> checked = checkBias(op); !checked)
+    return propagate(checked);
   if (Expected<void> checked = checkKernel(*this, op); !checked)
     return propagate(checked);
   return Place::Local;
@@ -119,6 +136,8 @@ Expected<SmallVector<int64_t>> BM1684Backend::runCycles(Commands emit) const {
 int64_t BM1684Backend::tileUnit(Operation *op, unsigned axis) const {
   // Short rows of columns waste lines of lanes.
   const bool isOfColumns = axis == kAxisW && isa<tpu::MatMulOp>(op);
+  if (axis == kAxisN && !isa<tpu::MatMulOp>(op) && isOnIntegers(op))
+    return info().layout.int8BatchPerWord;
   return axis == kAxisC || isOfColumns ? info().tiles().lanes : 1;
 }
 

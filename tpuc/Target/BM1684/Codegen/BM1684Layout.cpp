@@ -7,9 +7,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "tpuc/Target/BM1684/Codegen/BM1684Layout.h"
+#include "tpuc/Dialect/Tpu/BinaryOps.h"
 #include "tpuc/Dialect/Tpu/ConvolutionOps.h"
 #include "tpuc/Dialect/Tpu/MatrixOps.h"
-#include "tpuc/Target/BM1684/Kernels/Windows.h"
+#include "tpuc/Target/BM1684/Kernels/Integers.h"
 #include "tpuc/Target/BM1684/TargetInfo.h"
 #include "tpuc/Target/BM168x/Codegen/Constants.h"
 
@@ -40,7 +41,9 @@ static ChannelRows channelRows(mlir::Operation *op, const TileModel &model, unsi
   ChannelRows rows{.channels = model.result[kAxisC]};
   if (index == 1) {
     const int64_t taps = ShapedType::getNumElements(dimsOf(op->getOperand(1)).drop_front(2));
-    rows.row = isDepthwise(op, model) ? taps : filterRow(inputsOf(op), taps);
+    const int64_t row =
+        isOnIntegers(op) ? byteFilterRow(inputsOf(op), taps) : filterRow(inputsOf(op), taps);
+    rows.row = isDepthwise(op, model) ? taps : row;
   }
   // Long rows of some channels need no rows that fill up the lanes.
   constexpr int64_t kLongRow = 64;
@@ -59,13 +62,27 @@ static TensorLayout tensorLayoutOf(mlir::Operation *op, const TileModel &model, 
     tensor.number = scalarOperand(op, index);
     return tensor;
   }
+  if (tensor.form == OperandForm::Tensor && index < op->getNumOperands() && isOnIntegers(op) &&
+      isa<tpu::AddOp, tpu::SubOp, tpu::MulOp, tpu::MaxOp, tpu::MinOp>(op)) {
+    const auto repeats = [&](unsigned axis) {
+      return tensor.extents[axis] == 1 && model.result[axis] > 1;
+    };
+    tensor.repeatsItems = repeats(kAxisN);
+    tensor.repeatsChannels = repeats(kAxisC);
+    if (tensor.repeatsItems || tensor.repeatsChannels)
+      tensor.form = OperandForm::Repeated;
+  }
   tensor.isAligned = tensor.form != OperandForm::PerChannel;
+  if (tensor.form == OperandForm::Table)
+    return tensor;
   if (tensor.isAligned) {
-    tensor.likeness = static_cast<uint8_t>(tensor.form);
+    // What is repeated lies as nothing else does.
+    if (tensor.form != OperandForm::Repeated)
+      tensor.likeness = static_cast<uint8_t>(tensor.form);
     return tensor;
   }
   tensor.rows = channelRows(op, model, index);
-  if (tensor.rows.isByLane && isConstantOperand(op, index))
+  if (tensor.rows.isByLane && !isOnIntegers(op) && isConstantOperand(op, index))
     tensor.residentAlignment =
         index == 1 && !isDepthwise(op, model) ? int64_t{kEuBytes} : int64_t{4};
   return tensor;
@@ -83,9 +100,9 @@ static int64_t append(PackedLayout &layout, int64_t extent) {
 }
 
 /// The layout of a filter [output channels, input channels, taps...], or with the first two
-/// exchanged: lane, slot (or channel), taps, input channels.
+/// exchanged: lane, slot (or channel), taps, input channels rounded up to whole units.
 static PackedLayout filterLayout(const ChannelRows &rows, ArrayRef<int64_t> dims, bool isSwapped,
-                                 bool isDepthwise) {
+                                 int64_t unit) {
   PackedLayout layout;
   SmallVector<int64_t> channels, inputs, taps;
   if (rows.isByLane) {
@@ -97,7 +114,7 @@ static PackedLayout filterLayout(const ChannelRows &rows, ArrayRef<int64_t> dims
   for (int64_t extent : dims.drop_front(2))
     taps.push_back(append(layout, extent));
   const int64_t own = dims[isSwapped ? 0 : 1];
-  inputs = {append(layout, isDepthwise ? own : alignUp(own, 2))};
+  inputs = {append(layout, alignUp(own, unit))};
   const int64_t numChannels = rows.isByLane ? rows.lanes() * rows.slots() : rows.channels;
   layout.padded = {numChannels, layout.blocks.back()};
   layout.order = isSwapped ? inputs : channels;
@@ -126,6 +143,12 @@ std::optional<PackedLayout> packedLayoutOf(OpOperand &operand) {
     return std::nullopt;
   const auto dims = dimsOf(operand.get());
   if (auto product = dyn_cast<tpu::MatMulOp>(op)) {
+    if (isIntegerBias(op, index))
+      return PackedLayout{.shape = SmallVector<int64_t>(dims),
+                          .blocks = SmallVector<int64_t>(dims),
+                          .order = llvm::to_vector(llvm::seq(static_cast<int64_t>(dims.size()))),
+                          .padded = SmallVector<int64_t>(dims),
+                          .type = DataType::I16};
     if (index != 1 || dims.size() != 2 || !product.getRightTranspose())
       return std::nullopt;
     return PackedLayout{.shape = {dims[1], dims[0]},
@@ -138,9 +161,14 @@ std::optional<PackedLayout> packedLayoutOf(OpOperand &operand) {
   if (!model || operandForm(op, index) != OperandForm::PerChannel)
     return std::nullopt;
   const ChannelRows rows = channelRows(op, *model, index);
-  if (index == 2)
-    return biasLayout(rows);
-  return filterLayout(rows, dims, isa<tpu::DeconvOp>(op), isDepthwise(op, *model));
+  if (index == 2) {
+    PackedLayout bias = biasLayout(rows);
+    if (isIntegerBias(op, index))
+      bias.type = DataType::I16;
+    return bias;
+  }
+  const int64_t unit = isDepthwise(op, *model) ? 1 : isOnIntegers(op) ? 4 : 2;
+  return filterLayout(rows, dims, isa<tpu::DeconvOp>(op), unit);
 }
 
 } // namespace tpuc::bm1684::backend

@@ -8,6 +8,7 @@
 
 #include "tpuc/Target/BM1684/Codegen/OpKernels.h"
 #include "tpuc/Target/BM1684/Codegen/FloatKernels.h"
+#include "tpuc/Target/BM1684/Codegen/IntegerKernels.h"
 
 using namespace mlir;
 using namespace tpuc::codegen;
@@ -23,8 +24,12 @@ namespace {
 bool takesPart(const TiledOp &tiled, unsigned index, const LocalTile &local) {
   if (!local.held || *local.held == local.tile)
     return true;
-  return layoutOf(tiled).operand(index).form == OperandForm::Tensor &&
-         (*local.held)[kAxisD].size == 1 && (*local.held)[kAxisC] == local.tile[kAxisC];
+  const TensorLayout &layout = layoutOf(tiled).operand(index);
+  // Batch items that share a word stay together.
+  const int64_t skipped = local.tile[kAxisN].begin - (*local.held)[kAxisN].begin;
+  return layout.form == OperandForm::Tensor && (*local.held)[kAxisD].size == 1 &&
+         (*local.held)[kAxisC] == local.tile[kAxisC] &&
+         (layout.type == DataType::F32 || skipped % kItemsOfWord == 0);
 }
 
 /// Tensors that no local tensor stands for.
@@ -42,7 +47,7 @@ Expected<void> checkDimensions(const TiledOp &tiled) {
 
 /// The first rule that takes an op; null if there is none.
 const KernelRule *ruleOf(Operation *op) {
-  for (const KernelTable *table : {&elementwiseKernels(), &layerKernels()})
+  for (const KernelTable *table : {&integerKernels(), &elementwiseKernels(), &layerKernels()})
     if (const KernelRule *rule = table->find(op))
       return rule;
   return nullptr;

@@ -9,10 +9,12 @@
 #include "tpuc/Target/BM1684/Codegen/TensorLayout.h"
 #include "tpuc/Dialect/Top/TypeUtils.h"
 #include "tpuc/Dialect/Tpu/BinaryOps.h"
+#include "tpuc/Dialect/Tpu/CastOps.h"
 #include "tpuc/Dialect/Tpu/ConvolutionOps.h"
 #include "tpuc/Dialect/Tpu/MatrixOps.h"
 #include "tpuc/Dialect/Tpu/NormOps.h"
 #include "tpuc/Dialect/Tpu/ReduceOps.h"
+#include "tpuc/Dialect/Tpu/StoredType.h"
 #include "tpuc/Target/BM168x/Codegen/Constants.h"
 
 using namespace mlir;
@@ -27,7 +29,18 @@ static Value valueAt(mlir::Operation *op, unsigned index) {
   return index < op->getNumOperands() ? op->getOperand(index) : givenResult(op);
 }
 
+bool isOnIntegers(mlir::Operation *op) {
+  const auto isStored = [](Value value) { return tpu::isQuantized(value); };
+  return llvm::any_of(op->getOperands(), isStored) || llvm::any_of(op->getResults(), isStored);
+}
+
+bool isIntegerBias(mlir::Operation *op, unsigned index) {
+  return index == 2 && isa<tpu::ConvOp, tpu::DeconvOp, tpu::MatMulOp>(op) && isOnIntegers(op);
+}
+
 DataType elementTypeOf(mlir::Operation *op, unsigned index) {
+  if (isIntegerBias(op, index))
+    return DataType::I16;
   return storageDataType(valueAt(op, index).getType()).value_or(DataType::F32);
 }
 
@@ -38,6 +51,8 @@ static bool takesNumber(mlir::Operation *op) {
 }
 
 static OperandForm matrixForm(tpu::MatMulOp op, unsigned index) {
+  if (isOnIntegers(op))
+    return OperandForm::Pieces;
   if (index == 2)
     return OperandForm::FirstLane;
   if (index == 0)
@@ -55,8 +70,10 @@ OperandForm operandForm(mlir::Operation *op, unsigned index) {
   const bool isResult = index == op->getNumOperands();
   if (isa<tpu::ConvOp, tpu::DeconvOp>(op))
     return index == 1 || index == 2 ? OperandForm::PerChannel : OperandForm::Tensor;
-  if (auto product = dyn_cast<tpu::MatMulOp>(op); product && !isResult)
+  if (auto product = dyn_cast<tpu::MatMulOp>(op); product && (!isResult || isOnIntegers(op)))
     return matrixForm(product, index);
+  if (index == 1 && isa<tpu::LutOp>(op) && !isResult)
+    return OperandForm::Table;
   if (index == 1 && isa<tpu::ReduceOp>(op) && !isResult)
     return OperandForm::Absent;
   if ((index == 0 || (isResult && !isa<tpu::ReduceOp>(op))) && worksInTheMiddle(op))
@@ -88,12 +105,28 @@ LocalTensor TensorLayout::local(const LocalTile &local) const {
   switch (form) {
   case OperandForm::Absent:
     break;
-  case OperandForm::PerChannel:
-    return localTensor(type, {1, size(kAxisC), 1, rows.row}, address, Layout::Compact);
+  case OperandForm::PerChannel: {
+    constexpr int64_t kWord = 4;
+    const int64_t words = ceilDiv(rows.laneBytes(type, size(kAxisC)), kWord);
+    return localTensor(DataType::I32, {1, std::min<int64_t>(size(kAxisC), kLanes), 1, words},
+                       address, Layout::Compact);
+  }
+  case OperandForm::Pieces: {
+    const int64_t bytes = size(kAxisN) * int64_t{matrixBytes(type, size(kAxisC), size(kAxisW))};
+    return localTensor(DataType::I32, {1, kLanes, 1, bytes / 4}, address);
+  }
+  case OperandForm::Table:
+    return localTensor(DataType::I32, {1, 1, 1, 256}, address);
   case OperandForm::Turned:
     return localTensor(type, {size(kAxisN), size(kAxisW), 1, size(kAxisC)}, address);
   case OperandForm::FirstLane:
     return localTensor(type, {size(kAxisN), 1, 1, size(kAxisW)}, address);
+  case OperandForm::Repeated:
+    return localTensor(type,
+                       {repeatsItems ? kItemsOfWord : size(kAxisN),
+                        repeatsChannels ? int64_t{kLanes} : size(kAxisC),
+                        size(kAxisD) * size(kAxisH), size(kAxisW)},
+                       address);
   case OperandForm::Transposed:
   case OperandForm::Tensor:
     return localTensor(

@@ -14,6 +14,9 @@
 
 namespace tpuc::bm1684::backend {
 
+/// Bytes of a word, one for each of so many batch items.
+inline constexpr int64_t kItemsOfWord = itemsPerWord(Prec::I8);
+
 /// How an operand or a result lies in local memory.
 enum class OperandForm : uint8_t {
   Absent,     ///< Not loaded: left out, or a number in a command.
@@ -22,10 +25,19 @@ enum class OperandForm : uint8_t {
   Transposed, ///< The same as Tensor of a matrix that lies transposed in global memory.
   Turned,     ///< A computed right operand that is transposed: [n, columns, 1, rows].
   FirstLane,  ///< [n, 1, 1, w].
+  Repeated,   ///< Bytes of one batch item in all items of a word, of one channel in all lanes.
+  Pieces,     ///< Rows of matrices of bytes, whose dense pieces lie over lanes (MatrixPieces).
+  Table, ///< 256 bytes, as words of L2: where local memory holds its place, at the same offset.
 };
+
+/// Whether an op has a tensor of stored integers.
+bool isOnIntegers(mlir::Operation *op);
 
 /// Of operand `index` of `op`; its result is number `op->getNumOperands()`.
 OperandForm operandForm(mlir::Operation *op, unsigned index);
+
+/// Whether operand `index` is what sums of integers begin with: kept in 16 bits.
+bool isIntegerBias(mlir::Operation *op, unsigned index);
 
 /// The type in which operand `index` or the result is stored.
 DataType elementTypeOf(mlir::Operation *op, unsigned index);
@@ -34,12 +46,16 @@ DataType elementTypeOf(mlir::Operation *op, unsigned index);
 /// after slot, or the rows of channels follow each other.
 struct ChannelRows {
   int64_t channels = 1;
-  /// Words of one channel.
+  /// Elements of one channel.
   int64_t row = 1;
   bool isByLane = true;
 
   int64_t lanes() const { return std::min<int64_t>(channels, kLanes); }
   int64_t slots() const { return slotsOf(channels); }
+  /// Bytes of each lane that the rows of so many channels take.
+  int64_t laneBytes(DataType type, int64_t count) const {
+    return byteSize(type, slotsOf(count) * row);
+  }
   static int64_t slotsOf(int64_t count) { return ceilDiv(count, kLanes); }
 };
 
@@ -51,6 +67,8 @@ struct TensorLayout : codegen::OperandLayout {
   codegen::AxisExtents extents{};
   /// Of PerChannel.
   ChannelRows rows = {};
+  /// Of Repeated: over what.
+  bool repeatsItems = false, repeatsChannels = false;
   /// Of a constant that a command takes as a number, which makes it Absent.
   std::optional<double> number = std::nullopt;
 

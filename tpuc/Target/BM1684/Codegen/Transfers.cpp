@@ -12,16 +12,55 @@ using namespace tpuc::codegen;
 
 namespace tpuc::bm1684::backend {
 
+/// The matrices of a tile, in global memory as [1,1,rows,columns] and in the lanes.
+template <typename Move>
+static Expected<void> forEachMatrix(const TensorLayout &layout, const LocalTile &tile,
+                                    int64_t address, const Move &move) {
+  const Tile &part = tile.tile;
+  const int64_t columns = layout.extents[kAxisW], rows = layout.extents[kAxisC];
+  const uint32_t bytes = matrixBytes(layout.type, part[kAxisC].size, part[kAxisW].size);
+  for (int64_t n = 0; n < part[kAxisN].size; ++n) {
+    const int64_t first =
+        ((part[kAxisN].begin + n) * rows + part[kAxisC].begin) * columns + part[kAxisW].begin;
+    GlobalTensor matrix =
+        globalTensor(layout.type, {1, 1, part[kAxisC].size, part[kAxisW].size},
+                     static_cast<uint64_t>(address + byteSize(layout.type, first)));
+    matrix.stride[2] = columns;
+    if (Expected<void> moved =
+            move(matrix, static_cast<uint32_t>(tile.address) + static_cast<uint32_t>(n) * bytes);
+        !moved)
+      return moved;
+  }
+  return {};
+}
+
 Expected<void> loadOperand(Builder &builder, const TiledOp &tiled, unsigned index,
                            int64_t address) {
   const TensorLayout &layout = layoutOf(tiled).operand(index);
   const LocalTile &tile = tiled.operands[index];
   if (layout.form == OperandForm::Absent)
     return {};
+  if (layout.form == OperandForm::Pieces)
+    return forEachMatrix(layout, tile, address, [&](const GlobalTensor &from, uint32_t to) {
+      return emitLoadMatrix(builder, from, to);
+    });
+  if (layout.form == OperandForm::Table)
+    return emitLoadTable(builder,
+                         globalTensor(layout.type, {1, 1, 1, 256}, static_cast<uint64_t>(address)),
+                         static_cast<uint32_t>(tile.address));
   const GlobalTensor from = layout.global(tile.tile, address);
-  LocalTensor to = layout.local(tile);
+  const LocalTensor to = layout.local(tile);
   if (layout.form == OperandForm::PerChannel)
-    to = localTensor(from.type, from.shape, to.address, Layout::Compact);
+    return emitLoadDense(builder, from, to.address);
+  if (layout.form == OperandForm::Repeated) {
+    GlobalTensor repeated = from;
+    repeated.shape = to.shape;
+    if (layout.repeatsItems)
+      repeated.stride[0] = 0;
+    if (layout.repeatsChannels)
+      repeated.stride[1] = 0;
+    return emitLoad(builder, repeated, to);
+  }
   const bool isTurned =
       layout.form == OperandForm::Transposed || layout.form == OperandForm::Turned;
   return isTurned ? emitLoadTurned(builder, from, to) : emitLoad(builder, from, to);
@@ -29,6 +68,10 @@ Expected<void> loadOperand(Builder &builder, const TiledOp &tiled, unsigned inde
 
 Expected<void> storeResult(Builder &builder, const TiledOp &tiled, int64_t address) {
   const TensorLayout &layout = layoutOf(tiled).result();
+  if (layout.form == OperandForm::Pieces)
+    return forEachMatrix(layout, tiled.result, address, [&](const GlobalTensor &to, uint32_t from) {
+      return emitStoreMatrix(builder, from, to);
+    });
   const LocalTensor from = layout.local(tiled.result);
   const GlobalTensor to = layout.global(tiled.result.tile, address);
   return layout.form == OperandForm::Transposed ? emitStoreTurned(builder, from, to)

@@ -16,7 +16,8 @@ namespace {
 
 const bm168x::BuilderChip &builderChip() {
   // The ids of a command have 16 bits, and 0 is none. No command ends a stream.
-  static const bm168x::BuilderChip chip{kLocalMemory, &operandsOf, {}, (1 << 16) - 2};
+  static const bm168x::BuilderChip chip{
+      kLocalMemory, &operandsOf, {}, (1 << 16) - 2, bm168x::ChipMemory{kL2Base, kL2Bytes}};
   return chip;
 }
 
@@ -165,6 +166,37 @@ void addArith(Builder &builder, ArithOp op, const LocalTensor &output, const Ter
         builder.add(arithCommand(builder, opcode, op, tensorOf(to), left, &right));
       },
       Term(output), a, b);
+}
+
+void addIntegers(Builder &builder, ArithOp op, const LocalTensor &output, const Term &a,
+                 const Term &b, const IntegerShifts &shifts) {
+  inPieces(
+      output.shape,
+      [&](const Term &to, const Term &left, const Term &right) {
+        Command command = arithCommand(builder, tiu::kArith, op, tensorOf(to), left, &right);
+        command.set(Field::ShiftTyp, 1);
+        setFields(builder, command,
+                  {{Field::RightShift, shifts.right}, {Field::LeftShift, shifts.left}});
+        builder.add(command);
+      },
+      Term(output), a, b);
+}
+
+void addTableLookup(Builder &builder, const LocalTensor &output, const LocalTensor &input,
+                    uint32_t table) {
+  constexpr int64_t kRows = 256 / kEuWords;
+  inPieces(
+      output.shape,
+      [&](const Term &to, const Term &from) {
+        Command command = tiuCommand(tiu::kLut, 0);
+        setResult(builder, command, tensorOf(to));
+        setInput(builder, command, tensorOf(from));
+        // Indices have this name, whatever the words hold.
+        command.set(Field::Opd0Prec, Prec::F32).set(Field::Opd1Addr, table);
+        command.set(Field::Opd1H, kRows);
+        builder.add(command);
+      },
+      Term(output), Term(input));
 }
 
 void addSelect(Builder &builder, ArithOp op, const LocalTensor &output, const Term &a,

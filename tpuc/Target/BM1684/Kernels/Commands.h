@@ -75,6 +75,23 @@ void setInput(Builder &builder, mc::Command &command, const LocalTensor &input);
 /// the output (`repeated`). Where floats lie regularly, sums and products take half the time.
 void addArith(Builder &builder, ArithOp op, const LocalTensor &output, const Term &a,
               const Term &b);
+/// What a sum or product of integers is shifted by: to the right, rounded half up; of MultiplyAdd
+/// the old output to the left, before it is added to.
+struct IntegerShifts {
+  int64_t right = 0;
+  int64_t left = 0;
+};
+/// output = a op b on integers of 8 or 16 bits, cut off at the ends of the output's type. What has
+/// a signed operand is signed, whatever the output's type says. The machine knows products of
+/// bytes, MultiplyAdd of bytes to 16 bits (output = output * 2^left + a * b), and Max, Min and And
+/// of operands of one type. Shift moves 16 bits by a number, to the right where it is negative, and
+/// keeps the sign.
+void addIntegers(Builder &builder, ArithOp op, const LocalTensor &output, const Term &a,
+                 const Term &b, const IntegerShifts &shifts = {});
+/// output = the word of the table of 256 words at byte `table` of L2 that the low byte of the input
+/// names; both aligned words.
+void addTableLookup(Builder &builder, const LocalTensor &output, const LocalTensor &input,
+                    uint32_t table);
 /// output = a > b (or a == b, bit by bit) ? chosen : 0
 void addSelect(Builder &builder, ArithOp op, const LocalTensor &output, const Term &a,
                const Term &b, const Immediate &chosen);

@@ -36,6 +36,17 @@ Side sideOf(const GlobalTensor &tensor) {
   return {tensor.address, false, byteSize(tensor.type, 1), tensor.shape, tensor.stride};
 }
 
+/// Batch item `n` of words that several items share: 1 or 2 bytes of each word.
+Side itemOf(const LocalTensor &tensor, int64_t n) {
+  const int64_t items = tensor.items(), bytes = 4 / items;
+  Side side{tensor.commandAddress(), true, bytes, tensor.shape, tensor.strides()};
+  side.address += static_cast<uint64_t>(n / items * side.stride[0] * 4 + n % items * bytes);
+  side.shape[0] = 1;
+  for (int64_t &stride : side.stride)
+    stride *= items;
+  return side;
+}
+
 Side slice(const Side &side, size_t axis, int64_t first, int64_t count) {
   Side part = side;
   part.shape[axis] = count;
@@ -152,6 +163,35 @@ Expected<void> copyColumns(Builder &builder, const Side &from, const Side &to) {
   return {};
 }
 
+/// Rows of bytes that stand apart in local memory, as they are: what is skipped takes time, but
+/// less than a row for each byte would.
+void copyItem(Builder &builder, const Side &from, const Side &to) {
+  inPieces(from, to, 0, [&](const Side &source, const Side &target) {
+    Command command =
+        dmaCommand(gdma::kCopy, source.bytes, directionOf(source.isLocal, target.isLocal));
+    setSide(builder, command, kSource, source);
+    setSide(builder, command, kTarget, target);
+    builder.add(command);
+  });
+}
+
+/// Calls `move(words, elements)` for each batch item of a tensor that shares its words, where
+/// `global` holds one after the other.
+template <typename Move>
+Expected<void> forEachItem(Builder &builder, const LocalTensor &local, const GlobalTensor &global,
+                           const Move &move) {
+  if (local.shape != global.shape || byteSize(global.type, 1) * local.items() != 4 ||
+      std::ranges::min(local.shape) < 1)
+    return makeError(builder.layer(),
+                     fmt::format("a transfer of [{}] {} as [{}] {}", fmt::join(global.shape, ","),
+                                 dataTypeName(global.type), fmt::join(local.shape, ","),
+                                 dataTypeName(local.type)),
+                     "equal shapes and sizes of elements, extents of at least 1");
+  for (int64_t n = 0; n < local.shape[0]; ++n)
+    move(itemOf(local, n), slice(sideOf(global), 0, n, 1));
+  return {};
+}
+
 Side turned(Side side) {
   std::swap(side.shape[1], side.shape[3]);
   std::swap(side.stride[1], side.stride[3]);
@@ -161,10 +201,18 @@ Side turned(Side side) {
 } // namespace
 
 Expected<void> emitLoad(Builder &builder, const GlobalTensor &from, const LocalTensor &to) {
+  if (to.items() > 1)
+    return forEachItem(builder, to, from, [&](const Side &item, const Side &elements) {
+      copyItem(builder, elements, item);
+    });
   return copy(builder, sideOf(from), sideOf(to));
 }
 
 Expected<void> emitStore(Builder &builder, const LocalTensor &from, const GlobalTensor &to) {
+  if (from.items() > 1)
+    return forEachItem(builder, from, to, [&](const Side &item, const Side &elements) {
+      copyItem(builder, item, elements);
+    });
   return copy(builder, sideOf(from), sideOf(to));
 }
 
@@ -176,11 +224,108 @@ Expected<void> emitLocalMove(Builder &builder, const LocalTensor &from, const Lo
   return copy(builder, sideOf(from), sideOf(to));
 }
 
+Expected<void> emitLoadDense(Builder &builder, const GlobalTensor &from, uint32_t address) {
+  Side to = sideOf(from);
+  to.address = kLocalBase + address;
+  to.isLocal = true;
+  to.stride = {0, from.shape[2] * from.shape[3], from.shape[3], 1};
+  return copy(builder, sideOf(from), to);
+}
+
+MatrixPieces MatrixPieces::of(int64_t columns) {
+  constexpr int64_t kAtOnce = 64;
+  MatrixPieces pieces;
+  // Wider pieces take as long as a second round of lanes, and half the memory.
+  pieces.width = columns <= kAtOnce * int64_t{kLanes} ? kAtOnce : int64_t{kEuBytes};
+  pieces.width = std::min(pieces.width, columns);
+  pieces.count = ceilDiv(columns, pieces.width);
+  pieces.last = columns - (pieces.count - 1) * pieces.width;
+  pieces.slots = ceilDiv(pieces.count, kLanes);
+  return pieces;
+}
+
+uint32_t matrixBytes(DataType type, int64_t rows, int64_t columns) {
+  const int64_t bytes = byteSize(type, 1);
+  return static_cast<uint32_t>(rows * MatrixPieces::of(columns).pitch(bytes) * bytes);
+}
+
+namespace {
+
+Expected<void> moveMatrix(Builder &builder, const GlobalTensor &outside, uint32_t address,
+                          bool toLocal) {
+  const Extents &shape = outside.shape;
+  const int64_t bytes = byteSize(outside.type, 1), columns = shape[3];
+  if (shape[0] * shape[1] != 1 || outside.stride[3] != 1 || columns > kMostExtent)
+    return makeError(
+        builder.layer(),
+        fmt::format("a matrix [{}] of columns {} apart", fmt::join(shape, ","), outside.stride[3]),
+        fmt::format("[1,1,rows,columns] of at most {} dense columns", kMostExtent));
+  const MatrixPieces pieces = MatrixPieces::of(columns);
+  Side inside{kLocalBase + address, true, bytes, {shape[2], pieces.count, 1, pieces.width}, {}};
+  inside.stride = {pieces.pitch(bytes), alignUp(pieces.width, kEuBytes / bytes), pieces.width, 1};
+  const Side memory = sideOf(outside);
+  for (int64_t first = 0; first < shape[2]; first += kMostExtent) {
+    const int64_t rows = std::min(kMostExtent, shape[2] - first);
+    Command command = Command::make(*mc::findOp(kCommandTable, Engine::Gdma, gdma::kCopy, true));
+    command.set(Field::StrideEnable, 1).set(Field::Direction, directionOf(!toLocal, toLocal));
+    command.set(Field::SrcFormat, formatOf(bytes)).set(Field::DstFormat, formatOf(bytes));
+    setSide(builder, command, toLocal ? kTarget : kSource, slice(inside, 0, first, rows));
+    setSide(builder, command, toLocal ? kSource : kTarget, slice(memory, 2, first, rows));
+    builder.add(command);
+  }
+  return {};
+}
+
+} // namespace
+
+Expected<void> emitLoadMatrix(Builder &builder, const GlobalTensor &from, uint32_t address) {
+  return moveMatrix(builder, from, address, /*toLocal=*/true);
+}
+
+Expected<void> emitStoreMatrix(Builder &builder, uint32_t address, const GlobalTensor &to) {
+  return moveMatrix(builder, to, address, /*toLocal=*/false);
+}
+
+Expected<void> emitLoadTable(Builder &builder, const GlobalTensor &from, uint32_t table) {
+  constexpr int64_t kEntries = 256;
+  if (from.type != DataType::I8 && from.type != DataType::U8)
+    return makeError(builder.layer(), fmt::format("a table of {}", dataTypeName(from.type)),
+                     "bytes");
+  Side bytes{from.address, false, 1, {1, 1, 1, kEntries}, {kEntries, kEntries, kEntries, 1}};
+  Side words{kL2Base + table, false, 1, {1, 1, 1, kEntries}, {}};
+  words.stride = {4 * kEntries, 4 * kEntries, 4 * kEntries, 4};
+  copyItem(builder, bytes, words);
+  return {};
+}
+
+/// Columns that lie apart on both sides, as rows of one.
+static Side columnsAsRows(Side side) {
+  std::swap(side.shape[2], side.shape[3]);
+  std::swap(side.stride[2], side.stride[3]);
+  side.stride[3] = 1;
+  return side;
+}
+
+/// The tensor with its columns and channels exchanged.
+static GlobalTensor turned(GlobalTensor tensor) {
+  std::swap(tensor.shape[1], tensor.shape[3]);
+  std::swap(tensor.stride[1], tensor.stride[3]);
+  return tensor;
+}
+
 Expected<void> emitLoadTurned(Builder &builder, const GlobalTensor &from, const LocalTensor &to) {
+  if (to.items() > 1 && to.shape[2] == 1)
+    return forEachItem(builder, to, turned(from), [&](const Side &item, const Side &elements) {
+      copyItem(builder, columnsAsRows(elements), columnsAsRows(item));
+    });
   return copy(builder, turned(sideOf(from)), sideOf(to));
 }
 
 Expected<void> emitStoreTurned(Builder &builder, const LocalTensor &from, const GlobalTensor &to) {
+  if (from.items() > 1 && from.shape[2] == 1)
+    return forEachItem(builder, from, turned(to), [&](const Side &item, const Side &elements) {
+      copyItem(builder, columnsAsRows(item), columnsAsRows(elements));
+    });
   return copy(builder, sideOf(from), turned(sideOf(to)));
 }
 

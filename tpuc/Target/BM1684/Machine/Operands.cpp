@@ -495,6 +495,14 @@ Expected<OperandList> operandsOf(const Command &command, const std::string &wher
         operands.addResult(entry.role, view, entry.tensor.items > 1);
       else
         operands.add(entry.role, view);
+  if (command.operation().opcode == tiu::kLut) {
+    // The table in L2, at a whole word.
+    View table{kL2Base + (command.get(Field::Opd1Addr) & ~uint64_t{3}), Prec::I32};
+    table.shape = {1, 1, static_cast<int64_t>(command.get(Field::Opd1H)), kEuWords};
+    table.stride = {0, 0, kEuWords, 1};
+    table.isLocal = false;
+    operands.add(Role::Opd1, table);
+  }
   return withElements(std::move(operands), command, where);
 }
 

@@ -1,0 +1,293 @@
+//===- IntegerWindows.cpp - Convolutions, pools and products of integers on the BM1684 ---===//
+//
+// Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tpuc/Target/BM1684/Kernels/IntegerCommands.h"
+#include "tpuc/Target/BM1684/Kernels/WindowCommands.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace tpuc::bm1684 {
+
+namespace {
+
+/// Operand types, shift and cut-off of a command over windows with I8 weights at `filter`.
+void setIntegers(Builder &builder, Command &command, DataType output, uint64_t filter,
+                 int64_t shift) {
+  for (const Field field : {Field::Res0Prec, Field::Opd0Prec, Field::Opd1Prec})
+    command.set(field, Prec::I8);
+  command.set(Field::Opd2Prec, Prec::I16).set(Field::Opd1Sign, 1).set(Field::Opd2Sign, 1);
+  // Signed weights make a signed result, but for that of a ReLU, which begins at 0.
+  command.set(Field::Relu, output == DataType::U8).set(Field::Opd1Addr, filter);
+  setField(builder, command, Field::RightShift, shift);
+}
+
+/// The window as commands have it, and the zeros between elements.
+std::pair<Window2d, std::array<int64_t, 2>> commandWindow(const IntegerConvolution &conv) {
+  Window2d window = conv.window;
+  if (!conv.isTransposed)
+    return {window, {0, 0}};
+  window.stride = {1, 1};
+  return {window, {conv.window.stride[0] - 1, conv.window.stride[1] - 1}};
+}
+
+Expected<void> check(const std::string &where, const IntegerConvolution &conv) {
+  if (Expected<void> fits = checkBytes(where, "input", conv.input); !fits)
+    return fits;
+  if (Expected<void> fits = checkRegularBytes(where, "output", conv.output); !fits)
+    return fits;
+  if (conv.group < 1 || conv.input.shape[1] % conv.group != 0 ||
+      conv.output.shape[1] % conv.group != 0 || conv.output.startLane != 0)
+    return makeError(where, fmt::format("{} groups", conv.group), "a divisor of the channels");
+  if (Expected<void> fits = checkShift(where, conv.shift); !fits)
+    return fits;
+  if (conv.isDepthwise() && (conv.isTransposed || !conv.input.liesAs(Layout::Aligned)))
+    return makeError(where, "a depthwise convolution that is transposed, or of gaps",
+                     "an aligned input");
+  const int64_t inputs = conv.input.shape[1] / conv.group;
+  if (inputs > kMostChannels)
+    return makeError(where, fmt::format("{} input channels", inputs),
+                     fmt::format("{} at most", kMostChannels));
+  const auto &[window, insert] = commandWindow(conv);
+  return checkWindow(where, window, conv.input.shape, conv.output.shape, insert);
+}
+
+/// A tensor's channels [first, first + count), where that is not all of them.
+LocalTensor channelsOf(const LocalTensor &tensor, int64_t first, int64_t count) {
+  return tensor.shape[1] == count ? tensor : tensor.slice(1, first, count);
+}
+
+/// Calls `body(first, count)` for parts of so many channels that commands can hold.
+template <typename Body> void overChannels(int64_t channels, const Body &body) {
+  for (int64_t first = 0; first < channels; first += kMostChannels)
+    body(first, std::min(kMostChannels, channels - first));
+}
+
+/// What the first channel of `output` reads, of `bytes` for each slot from `address` on.
+uint64_t rowAddress(const LocalTensor &whole, const LocalTensor &output, int64_t firstChannel,
+                    uint32_t address, int64_t bytes) {
+  const int64_t slot = (whole.startLane + firstChannel) / kLanes;
+  LocalTensor row = output;
+  row.address = address + static_cast<uint32_t>(slot * bytes);
+  return row.commandAddress();
+}
+
+void addDepthwise(Builder &builder, const IntegerConvolution &conv) {
+  const int64_t taps = conv.window.kernel[0] * conv.window.kernel[1];
+  overChannels(conv.output.shape[1], [&](int64_t first, int64_t count) {
+    const LocalTensor output = channelsOf(conv.output, first, count);
+    Command command = windowCommand(builder, tiu::kPorD, sub::kDepthwise, output,
+                                    channelsOf(conv.input, first, count), conv.window, {0, 0});
+    setIntegers(builder, command, output.type,
+                rowAddress(conv.output, output, first, conv.filterAddress, taps), conv.shift);
+    if (conv.biasAddress)
+      command.set(Field::OpdNum, 3)
+          .set(Field::Opd2Addr, rowAddress(conv.output, output, first, *conv.biasAddress, 2));
+    builder.add(command);
+  });
+}
+
+void addDense(Builder &builder, const IntegerConvolution &conv) {
+  const auto &[window, insert] = commandWindow(conv);
+  const int64_t ic = conv.input.shape[1] / conv.group, oc = conv.output.shape[1] / conv.group;
+  const int64_t row = byteFilterRow(ic, window.kernel[0] * window.kernel[1]);
+  const int64_t words = ceilDiv(ic, 4);
+  for (int64_t g = 0; g < conv.group; ++g) {
+    const LocalTensor input = channelsOf(conv.input, g * ic, ic);
+    overChannels(oc, [&](int64_t begin, int64_t count) {
+      const int64_t first = g * oc + begin;
+      const LocalTensor output = channelsOf(conv.output, first, count);
+      Command command = windowCommand(builder, tiu::kConv, 0, output, input, window, insert);
+      setIntegers(builder, command, output.type,
+                  rowAddress(conv.output, output, first, conv.filterAddress, row), conv.shift);
+      command.set(Field::Opd1Str, Layout::Explicit).set(Field::KernelRotate, conv.isTransposed);
+      setFields(builder, command,
+                {{Field::Opd0C, ic},
+                 {Field::Opd1NStr, 1},
+                 {Field::Opd1CStr, row / 4},
+                 {Field::Opd1HStr, window.kernel[1] * words},
+                 {Field::Opd1WStr, words}});
+      if (conv.biasAddress)
+        command.set(Field::OpdNum, 3)
+            .set(Field::Opd2Addr, rowAddress(conv.output, output, first, *conv.biasAddress, 2));
+      builder.add(command);
+    });
+  }
+}
+
+} // namespace
+
+Expected<void> checkIntegerConvolution(const IntegerConvolution &conv) {
+  return check("convolution", conv);
+}
+
+Expected<void> emitIntegerConvolution(Builder &builder, const IntegerConvolution &conv) {
+  if (Expected<void> fits = check(builder.layer(), conv); !fits)
+    return fits;
+  if (conv.isDepthwise())
+    addDepthwise(builder, conv);
+  else
+    addDense(builder, conv);
+  addBounds(builder, conv.output, conv.bounds);
+  return {};
+}
+
+namespace {
+
+/// What windows of one channel each want: both regular, of equal channels.
+Expected<void> checkPool(const std::string &where, const LocalTensor &input,
+                         const LocalTensor &output, const Window2d &window) {
+  if (Expected<void> fits = checkRegularBytes(where, "input", input); !fits)
+    return fits;
+  if (Expected<void> fits = checkRegularBytes(where, "output", output); !fits)
+    return fits;
+  if (input.shape[0] != output.shape[0] || input.shape[1] != output.shape[1] ||
+      input.startLane + output.startLane != 0)
+    return makeError(
+        where,
+        fmt::format("[{}] to [{}]", fmt::join(input.shape, ","), fmt::join(output.shape, ",")),
+        "equal n and c from lane 0");
+  return checkWindow(where, window, input.shape, output.shape);
+}
+
+Expected<void> check(const std::string &where, const IntegerMaxPool &pool) {
+  if (pool.input.type != pool.output.type)
+    return makeError(where,
+                     fmt::format("a maximum of {} to {}", dataTypeName(pool.input.type),
+                                 dataTypeName(pool.output.type)),
+                     "one type");
+  if (pool.window.dilation != std::array<int64_t, 2>{1, 1})
+    return makeError(where, "a maximum over windows with holes");
+  return checkPool(where, pool.input, pool.output, pool.window);
+}
+
+} // namespace
+
+Expected<void> checkIntegerMaxPool(const IntegerMaxPool &pool) { return check("pool", pool); }
+
+Expected<void> emitIntegerMaxPool(Builder &builder, const IntegerMaxPool &pool) {
+  if (Expected<void> fits = check(builder.layer(), pool); !fits)
+    return fits;
+  overChannels(pool.output.shape[1], [&](int64_t first, int64_t count) {
+    Command command =
+        windowCommand(builder, tiu::kPorD, sub::kMaxPool, channelsOf(pool.output, first, count),
+                      channelsOf(pool.input, first, count), pool.window, {0, 0});
+    for (const Field field : {Field::Res0Prec, Field::Opd0Prec, Field::Opd1Prec})
+      command.set(field, Prec::I8);
+    command.set(Field::Opd1Const, 1).set(Field::Opd1Addr, 0);
+    builder.add(command);
+  });
+  addBounds(builder, pool.output, pool.bounds);
+  return {};
+}
+
+namespace {
+
+/// The weights of a sum: the same byte for every tap of every slot.
+LocalTensor weightsOf(const IntegerWindowSum &sum) {
+  const int64_t taps = sum.window.kernel[0] * sum.window.kernel[1];
+  const int64_t slots = ceilDiv(sum.output.shape[1], kLanes);
+  return localTensor(DataType::I32, {1, kLanes, 1, ceilDiv(taps * slots, 4)}, sum.scratch.address,
+                     Layout::Compact);
+}
+
+Expected<uint32_t> checkedScratch(const std::string &where, const IntegerWindowSum &sum) {
+  if (Expected<void> fits = checkPool(where, sum.input, sum.output, sum.window); !fits)
+    return propagate(fits);
+  if (Expected<void> fits = checkFactor(where, sum.factor); !fits)
+    return propagate(fits);
+  return static_cast<uint32_t>(alignUp(weightsOf(sum).bytesPerLane(), kEuBytes));
+}
+
+} // namespace
+
+Expected<uint32_t> integerWindowSumScratch(const IntegerWindowSum &sum) {
+  return checkedScratch("pool", sum);
+}
+
+Expected<void> emitIntegerWindowSum(Builder &builder, const IntegerWindowSum &sum) {
+  if (Expected<void> fits =
+          checkScratch(builder.layer(), sum.scratch, checkedScratch(builder.layer(), sum));
+      !fits)
+    return fits;
+  constexpr uint32_t kEveryByte = 0x01010101;
+  const uint32_t byte = immediateBits(DataType::I8, static_cast<double>(sum.factor.multiplier));
+  addCopy(builder, weightsOf(sum), Immediate{DataType::I32, byte * kEveryByte});
+  IntegerConvolution conv{.input = sum.input,
+                          .output = sum.output,
+                          .filterAddress = sum.scratch.address,
+                          .biasAddress = std::nullopt,
+                          .window = sum.window,
+                          .group = sum.output.shape[1],
+                          .shift = sum.factor.shift,
+                          .bounds = sum.bounds};
+  addDepthwise(builder, conv);
+  addBounds(builder, sum.output, sum.bounds);
+  return {};
+}
+
+namespace {
+
+Expected<void> check(const std::string &where, const IntegerProduct &product) {
+  // Extents of the fields.
+  constexpr int64_t kMost = 65535, kMostPieces = 4095;
+  const std::pair<std::string_view, int64_t> extents[] = {
+      {"rows", product.rows}, {"columns", product.columns}, {"terms", product.depth}};
+  for (const auto &[name, extent] : extents)
+    if (extent < 1 || extent > kMost || MatrixPieces::of(extent).count > kMostPieces)
+      return makeError(where, fmt::format("a product of {} {}", extent, name),
+                       fmt::format("1 to {}", kMost));
+  return checkShift(where, product.shift);
+}
+
+} // namespace
+
+Expected<void> checkIntegerProduct(const IntegerProduct &product) {
+  return check("product", product);
+}
+
+Expected<void> emitIntegerProduct(Builder &builder, const IntegerProduct &product) {
+  if (Expected<void> fits = check(builder.layer(), product); !fits)
+    return fits;
+  const MatrixPieces left = MatrixPieces::of(product.depth);
+  const MatrixPieces columns = MatrixPieces::of(product.columns);
+  Command command = tiuCommand(tiu::kMatMul, 0);
+  for (const Field field : {Field::Res0Prec, Field::Opd0Prec, Field::Opd1Prec})
+    command.set(field, Prec::I8);
+  command.set(Field::Opd2Prec, Prec::I16).set(Field::Opd2Sign, 1);
+  command.set(Field::Opd0Sign, isSigned(product.leftType));
+  command.set(Field::Opd1Sign, isSigned(product.rightType));
+  command.set(Field::Relu, product.outputType == DataType::U8);
+  setFields(builder, command,
+            {{Field::Res0N, product.rows},
+             {Field::Res0C, columns.count},
+             {Field::Res0H, 1},
+             {Field::Res0W, columns.width},
+             {Field::Opd0N, product.rows},
+             {Field::Opd0C, left.count},
+             {Field::Opd0W, left.width},
+             {Field::Opd1N, product.depth},
+             {Field::Opd1C, columns.count},
+             {Field::Opd1W, left.last},
+             {Field::RightShift, product.shift}});
+  command.set(Field::Res0Addr, kLocalBase + product.output);
+  command.set(Field::Opd0Addr, kLocalBase + product.left);
+  command.set(Field::Opd1Addr, kLocalBase + product.right);
+  if (product.bias)
+    command.set(Field::OpdNum, 3).set(Field::Opd2Addr, kLocalBase + *product.bias);
+  builder.add(command);
+  // The result as words of four columns, which are compared byte by byte.
+  const int64_t bytes = columns.pitch(1) / columns.slots;
+  LocalTensor result =
+      localTensor(product.outputType, {4, kLanes, product.rows * columns.slots, bytes / 4},
+                  product.output, Layout::Compact);
+  addBounds(builder, result, product.bounds);
+  return {};
+}
+
+} // namespace tpuc::bm1684
