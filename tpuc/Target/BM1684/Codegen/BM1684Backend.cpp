@@ -16,6 +16,7 @@
 #include "tpuc/Target/BM1684/Codegen/BM1684Emitter.h"
 #include "tpuc/Target/BM1684/Codegen/BM1684Layout.h"
 #include "tpuc/Target/BM1684/Codegen/OpKernels.h"
+#include "tpuc/Target/BM1684/Codegen/Passes.h"
 #include "tpuc/Target/BM1684/Codegen/Transfers.h"
 #include "tpuc/Target/BM168x/Codegen/Constants.h"
 
@@ -65,7 +66,14 @@ static Expected<void> checkBias(Operation *op) {
 
 SchemeSet BM1684Backend::schemes() const { return {schemes::kF32, schemes::kInt8}; }
 
+ArrayRef<OptionalPass> BM1684Backend::optionalPasses() const { return ownPasses(); }
+
 Expected<Place> BM1684Backend::placeOf(Operation *op) const {
+  if (auto rows = dyn_cast<tpu::PackRowsOp>(op)) {
+    if (Expected<void> checked = checkPackedRows(rows); !checked)
+      return propagate(checked);
+    return Place::Alias;
+  }
   if (op->hasTrait<traits::ViewLike>() || isa<tpu::CopyOp>(op) || bm168x::backend::keepsBits(op)) {
     if (isConstantOperand(op, 0))
       return makeError("", "a constant in other dimensions, or that is a result",

@@ -21,6 +21,7 @@ public:
   using Backend::Backend;
 
   SchemeSet schemes() const override;
+  llvm::ArrayRef<codegen::OptionalPass> optionalPasses() const override;
   Expected<codegen::Place> placeOf(mlir::Operation *op) const override;
   int64_t transferCycles(int64_t bytes, int64_t rows) const override;
   Expected<std::optional<codegen::PackedLayout>>

@@ -93,6 +93,9 @@ Expected<SmallVector<int64_t>> BM1684Emitter::runCycles() const {
 Expected<void> BM1684Emitter::move(Operation *op) { return named(op, emitMove(builder, op)); }
 
 void BM1684Emitter::endLayer(Operation *op) {
+  // Stacked rows are nowhere in global memory.
+  if (isa<tpu::PackRowsOp>(op))
+    return;
   // The place of the transfers' stream among those of a group.
   constexpr uint32_t kDmaStreamNumber = 1;
   const auto names = tensorNames(op);

@@ -8,6 +8,7 @@
 
 #include "tpuc/Target/BM1684/Codegen/Transfers.h"
 
+using namespace mlir;
 using namespace tpuc::codegen;
 
 namespace tpuc::bm1684::backend {
@@ -34,6 +35,60 @@ static Expected<void> forEachMatrix(const TensorLayout &layout, const LocalTile 
   return {};
 }
 
+Expected<void> checkPackedRows(tpu::PackRowsOp rows) {
+  const auto type = dyn_cast<RankedTensorType>(rows.getInput().getType());
+  if (!type || type.getRank() != 4 || rows.getFill() != 0 || rows.getMarks())
+    return makeError("", "rows of planes, or that are filled or marked",
+                     "rows of pictures beside zeros");
+  return {};
+}
+
+/// The rows that operand `index` stacks; null for others.
+static tpu::PackRowsOp packedRows(mlir::Operation *op, unsigned index) {
+  Value value = op->getOperand(index);
+  if (auto load = value.getDefiningOp<tpu::LoadOp>())
+    value = load.getInput();
+  return value.getDefiningOp<tpu::PackRowsOp>();
+}
+
+/// Rows below each other as channels beside each other: one transfer for each row of a window, and
+/// zeros where there is none.
+static Expected<void> loadPackedRows(Builder &builder, tpu::PackRowsOp rows, const Tile &tile,
+                                     const LocalTensor &to, int64_t address) {
+  const auto dims = cast<RankedTensorType>(rows.getInput().getType()).getShape();
+  const int64_t channels = dims[1], height = dims[2], width = dims[3];
+  const auto stride = static_cast<int64_t>(rows.getStride());
+  const Range all = tile[kAxisH];
+  for (int64_t place = 0; place < static_cast<int64_t>(rows.getKernel()); ++place) {
+    const int64_t before = static_cast<int64_t>(rows.getPad()) - place;
+    // The windows in which the row exists.
+    const int64_t begin =
+        std::clamp(before > 0 ? ceilDiv(before, stride) : 0, all.begin, all.end());
+    const int64_t reach = height - 1 + before;
+    const int64_t end = std::clamp(reach < 0 ? 0 : reach / stride + 1, begin, all.end());
+    const LocalTensor part = to.slice(1, place * channels, channels);
+    for (const Range &outside : {Range{all.begin, begin - all.begin}, Range{end, all.end() - end}})
+      if (outside.size > 0) {
+        LocalTensor words = part.slice(2, outside.begin - all.begin, outside.size);
+        words.shape[0] = ceilDiv(words.shape[0], words.items());
+        addCopy(builder, words.as(DataType::F32), number(0));
+      }
+    if (begin == end)
+      continue;
+    const int64_t offset = tile[kAxisN].begin * channels * height * width +
+                           (begin * stride - before) * width + tile[kAxisW].begin;
+    GlobalTensor from =
+        globalTensor(to.type, {tile[kAxisN].size, channels, end - begin, tile[kAxisW].size},
+                     static_cast<uint64_t>(address + byteSize(to.type, offset)));
+    from.stride = {channels * height * width, height * width, stride * width, 1};
+    if (Expected<void> loaded =
+            emitLoad(builder, from, part.slice(2, begin - all.begin, end - begin));
+        !loaded)
+      return loaded;
+  }
+  return {};
+}
+
 Expected<void> loadOperand(Builder &builder, const TiledOp &tiled, unsigned index,
                            int64_t address) {
   const TensorLayout &layout = layoutOf(tiled).operand(index);
@@ -48,8 +103,10 @@ Expected<void> loadOperand(Builder &builder, const TiledOp &tiled, unsigned inde
     return emitLoadTable(builder,
                          globalTensor(layout.type, {1, 1, 1, 256}, static_cast<uint64_t>(address)),
                          static_cast<uint32_t>(tile.address));
-  const GlobalTensor from = layout.global(tile.tile, address);
   const LocalTensor to = layout.local(tile);
+  if (tpu::PackRowsOp rows = packedRows(tiled.op, index))
+    return loadPackedRows(builder, rows, tile.tile, to, address);
+  const GlobalTensor from = layout.global(tile.tile, address);
   if (layout.form == OperandForm::PerChannel)
     return emitLoadDense(builder, from, to.address);
   if (layout.form == OperandForm::Repeated) {

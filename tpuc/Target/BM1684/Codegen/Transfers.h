@@ -9,6 +9,7 @@
 #ifndef TPUC_TARGET_BM1684_CODEGEN_TRANSFERS_H
 #define TPUC_TARGET_BM1684_CODEGEN_TRANSFERS_H
 
+#include "tpuc/Dialect/Tpu/GroupOps.h"
 #include "tpuc/Target/BM1684/Codegen/BM1684Layout.h"
 #include "tpuc/Target/BM168x/Codegen/Moves.h"
 
@@ -19,6 +20,9 @@ Expected<void> loadOperand(Builder &builder, const codegen::TiledOp &tiled, unsi
                            int64_t address);
 /// Brings the tile of the result to the tensor that begins at `address`.
 Expected<void> storeResult(Builder &builder, const codegen::TiledOp &tiled, int64_t address);
+
+/// Errors (without `where`): rows that no transfer stacks.
+Expected<void> checkPackedRows(tpu::PackRowsOp rows);
 
 /// Errors (without `where`) say which form of a move is not known.
 Expected<void> checkMove(mlir::Operation *op);
