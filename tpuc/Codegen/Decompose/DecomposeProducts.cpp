@@ -139,7 +139,10 @@ template <typename Op> bool poolApart(OpMaker &maker, Op op) {
                        op.getInput(), attributes, *window, 0);
   if (!value)
     return false;
-  Operation *made = value.getDefiningOp()->getOperand(0).getDefiningOp();
+  // Of one row of windows nothing has to be joined.
+  Operation *made = value.getDefiningOp();
+  if (!isa<Op>(made))
+    made = made->getOperand(0).getDefiningOp();
   if (fittingPlaceOf(made, maker.backend)) {
     maker.replace(0, value);
     return true;
