@@ -96,7 +96,13 @@ std::string messageOf(std::string_view chipName, std::string_view text) {
 }
 
 constexpr std::string_view kCopy =
-    "copy #1 operands=1 shift_signed=0 res0=[n1 c8 h4 w4] opd0=[n1 c8 h4 w4] res0_addr=0x1000";
+    "copy #1 operands=1 shift_signed=0 res0=[n1 c8 h4 w4] opd0=[n1 c8 h4 w4] res0_addr=0x1000 "
+    "res0_layout=strides opd0_layout=strides opd1_layout=strides";
+
+/// A command on elements, whose operands have strides.
+std::string strided(const std::string &text) {
+  return text + " res0_layout=strides opd0_layout=strides opd1_layout=strides";
+}
 
 TEST(Check, CommandsThatTheModelRunsPass) {
   EXPECT_EQ(messageOf("cv181x", kCopy), "");
@@ -107,14 +113,17 @@ TEST(Check, CommandsThatTheModelRunsPass) {
 }
 
 TEST(Check, OperandsStayInTheirLanes) {
-  EXPECT_THAT(messageOf("cv181x", "copy #1 operands=1 shift_signed=0 res0=[n1 c8 h100 w400] "
-                                  "opd0=[n1 c8 h100 w400]"),
+  EXPECT_THAT(messageOf("cv181x", strided("copy #1 operands=1 shift_signed=0 "
+                                          "res0=[n1 c8 h100 w400] opd0=[n1 c8 h100 w400] "
+                                          "opd0_str=[n0 c0 h400 w1 b16]")),
               HasSubstr("opd0 up to byte 40000 of its lanes; expected at most 32768"));
-  EXPECT_THAT(messageOf("cv180x", "copy #1 operands=1 shift_signed=0 res0=[n1 c1 h1 w1] "
-                                  "opd0=[n1 c1 h1 w1] res0_addr=0x10000 opd0_addr=0x10000"),
+  EXPECT_THAT(messageOf("cv180x", strided("copy #1 operands=1 shift_signed=0 "
+                                          "res0=[n1 c1 h1 w1] opd0=[n1 c1 h1 w1] "
+                                          "res0_addr=0x10000 opd0_addr=0x10000")),
               HasSubstr("lane 2; expected a lane below 2"));
-  EXPECT_THAT(messageOf("cv181x", "copy #1 operands=1 shift_signed=0 res0=[n1 c1 h1 w1] "
-                                  "opd0=[n1 c1 h1 w1] res0_addr=0x10000"),
+  EXPECT_THAT(messageOf("cv181x", strided("copy #1 operands=1 shift_signed=0 "
+                                          "res0=[n1 c1 h1 w1] opd0=[n1 c1 h1 w1] "
+                                          "res0_addr=0x10000")),
               HasSubstr("opd0 in other lanes than the result"));
   EXPECT_THAT(messageOf("cv181x", "dma.load #1 src=[n1 c8 h4 w4] dst=[c8 h4 w4] dst_str_c=0x10 "
                                   "dst_str_h=4 dst_addr=0x7ff8"),
@@ -127,13 +136,15 @@ TEST(Check, WhatTheModelAssertsIsRefusedByName) {
   EXPECT_THAT(messageOf("cv181x", "mul #1 operands=2 relu=1 shift_signed=0 opd1_sign=0 "
                                   "res0=[n1 c1 h1 w1]"),
               HasSubstr("relu on an unsigned"));
-  EXPECT_THAT(messageOf("cv181x", "shift #1 operands=2 res0_sign=1 opd0_sign=1 round=0 "
-                                  "opd1_const=1 opd1_addr=17 res0=[n1 c1 h1 w1] opd0_narrow=0 "
-                                  "res0_narrow=0"),
+  EXPECT_THAT(messageOf("cv181x", strided("shift #1 operands=2 res0_sign=1 opd0_sign=1 round=0 "
+                                          "opd1_const=1 opd1_addr=17 res0=[n1 c1 h1 w1] "
+                                          "opd0=[n1 c1 h1 w1] opd1=[n1 c1 h1 w1] opd0_narrow=0 "
+                                          "res0_narrow=0")),
               HasSubstr("a shift by 17; expected -16 to 16"));
-  EXPECT_THAT(messageOf("cv181x", "mul #1 operands=2 res0_sign=1 opd0_sign=1 shift=40 "
-                                  "res0=[n1 c1 h1 w1]"),
-              HasSubstr("a shift by 40; expected at most 31 without a multiplier"));
+  EXPECT_THAT(messageOf("cv181x", strided("mul #1 operands=2 res0_sign=1 opd0_sign=1 shift=40 "
+                                          "res0=[n1 c1 h1 w1] opd0=[n1 c1 h1 w1] "
+                                          "opd1=[n1 c1 h1 w1]")),
+              HasSubstr("a shift by 40; expected at most 31"));
   EXPECT_THAT(messageOf("cv181x", "dma.load #1 transpose_mode=3 src=[n1 c1 h1 w1] "
                                   "dst=[c1 h1 w1]"),
               HasSubstr("transpose_mode=3 of a copy"));
@@ -150,11 +161,51 @@ TEST(Check, WhatTheModelAssertsIsRefusedByName) {
                                   "res0=[n1 c1 h1 w1] opd0=[n1 c1 h3 w1] opd1=[n1 c1 h2 w1]"),
               HasSubstr("a dilated pool"));
   EXPECT_THAT(messageOf("cv181x", "depthwise #1 operands=2 res0_sign=1 requant=1 dil=[h1 w0] "
-                                  "res0=[n1 c1 h1 w1] opd0=[n1 c1 h3 w1] opd1=[n1 c1 h2 w1]"),
+                                  "opd2=[n1 c1 h1 w1] opd2_layout=channel res0=[n1 c1 h1 w1] "
+                                  "opd0=[n1 c1 h3 w1] opd1=[n1 c1 h2 w1]"),
               HasSubstr("a dilated window of integers with multipliers"));
   EXPECT_THAT(messageOf("cv181x", "conv #1 operands=2 res0_sign=1 res0_layout=strides "
                                   "res0=[n1 c1 h4 w1] opd0=[n1 c1 h3 w1] opd1=[n1 c1 h1 w1]"),
-              HasSubstr("windows over 4 x 1 values; expected at most 3 x 1, with pads"));
+              HasSubstr("4 x 1 results; expected 3 x 1, as many as the window has places"));
+}
+
+/// The functional model asserts that tensors and table are without strides.
+TEST(Check, TablesAreLookedUpInTensorsWithoutGaps) {
+  const std::string lookup = "lookup #1 operands=2 shift_signed=0 opd1_sign=0 res0=[n1 c8 h2 w3] "
+                             "opd0=[n1 c8 h2 w3] opd1=[n1 c8 h16 w16] res0_addr=0x4000 ";
+  const std::string apart = lookup + "opd1_addr=0x6000";
+  EXPECT_EQ(messageOf("cv181x", apart), "");
+  for (const std::string name : {"res0", "opd0", "opd1"})
+    for (const std::string layout : {"compact", "channel", "strides"})
+      EXPECT_THAT(messageOf("cv181x", apart + " " + name + "_layout=" + layout),
+                  HasSubstr(name + "_layout=" + layout + "; expected aligned"));
+  EXPECT_THAT(messageOf("cv182x", apart + " relu=1"), HasSubstr("relu"));
+  EXPECT_THAT(messageOf("cv180x", apart),
+              HasSubstr("a table of another shape; expected 1 x 2 x 16 x 16"));
+  EXPECT_THAT(messageOf("cv181x", lookup + "opd1_addr=0x4000"),
+              HasSubstr("a table that the result overwrites"));
+}
+
+TEST(Check, UnusedFieldsKeepTheirPresets) {
+  const std::string copy(kCopy);
+  EXPECT_THAT(messageOf("cv181x", copy + " group2=5"), HasSubstr("group2=5; expected 0 or 2"));
+  EXPECT_THAT(messageOf("cv181x", copy + " same_strides=1"), HasSubstr("same_strides=1"));
+  EXPECT_THAT(messageOf("cv181x", copy + " pad=[t0 b0 l1 r0]"), HasSubstr("pad_left=1"));
+  EXPECT_THAT(messageOf("cv181x", strided("copy #1 operands=1 shift_signed=0 res0=[n1 c8 h4 w4] "
+                                          "opd0=[n1 c8 h4 w5]")),
+              HasSubstr("opd0 of 1 x 8 x 4 x 5; expected 1 x 8 x 4 x 4"));
+}
+
+/// Windows of the model have extents of 4063 at most, and images begin at lines.
+TEST(Check, WindowsAreAsTheModelAssertsThem) {
+  const std::string pool = "pool.max #1 operands=1 res0_sign=1 opd0_sign=1 opd1=[n1 c1 h1 w1] ";
+  EXPECT_EQ(messageOf("cv181x", pool + "res0=[n1 c1 h1 w4063] opd0=[n1 c1 h1 w4063]"), "");
+  EXPECT_THAT(messageOf("cv181x", pool + "res0=[n1 c1 h1 w4064] opd0=[n1 c1 h1 w4064]"),
+              HasSubstr("a window over 4064 elements; expected at most 4063"));
+  EXPECT_THAT(messageOf("cv181x", "conv #1 operands=2 res0_sign=1 opd0_sign=1 res0_layout=strides "
+                                  "opd1_layout=compact res0=[n2 c1 h1 w1] opd0=[n2 c1 h1 w1] "
+                                  "opd1=[n1 c1 h1 w1] res0_str=[n8 c8 h1 w1 b16]"),
+              HasSubstr("images 8 bytes apart"));
 }
 
 TEST(Check, StreamsAreInOrder) {

@@ -78,6 +78,9 @@ void placeStream(const Case &one, std::span<uint8_t> global, Random &random) {
   const Extents &shape = dma.src.shape;
   const uint64_t count = dma.isMatrix ? uint64_t{shape[1]} * shape[3]
                                       : uint64_t{shape[0]} * shape[1] * shape[2] * shape[3];
+  // A changed command may ask for more than there is, or elsewhere.
+  if (count > kGlobalBytes / 4 || dma.src.address > kGlobalBytes / 4)
+    return;
   const bool isSigned = !dma.srcBf16 && dma.int8Signed;
   const unsigned spread = 1 + random.below(8);
   std::vector<uint16_t> values(count);
@@ -97,7 +100,8 @@ void placeStream(const Case &one, std::span<uint8_t> global, Random &random) {
     parameters.zeroGuard = dma.srcBf16 && random.oneIn(2);
   }
   const std::vector<uint8_t> stream = encodeVlc(values, parameters);
-  std::ranges::copy(stream, global.begin() + static_cast<ptrdiff_t>(dma.src.address));
+  if (stream.size() <= global.size() - dma.src.address)
+    std::ranges::copy(stream, global.begin() + static_cast<ptrdiff_t>(dma.src.address));
 }
 
 } // namespace

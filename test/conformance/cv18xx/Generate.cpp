@@ -8,6 +8,8 @@
 
 #include "test/conformance/cv18xx/Generate.h"
 
+#include <algorithm>
+
 namespace tpuc::cv18xx::conformance {
 
 namespace detail {
@@ -44,6 +46,39 @@ Maker &Maker::strides(Field n, const View &view) {
 }
 
 } // namespace detail
+
+void changeFields(Command &command, Random &random) {
+  constexpr std::array kKept = {Field::Id,        Field::Wait,    Field::End,
+                                Field::Interrupt, Field::IdEn,    Field::Last,
+                                Field::Barrier,   Field::SrcBase, Field::DstBase};
+  const std::span<const mc::FieldSpec> fields = command.info().fields;
+  const auto any = [&]() -> const mc::FieldSpec & {
+    return fields[random.below(static_cast<uint32_t>(fields.size()))];
+  };
+  Command changed = command;
+  const unsigned count = 1 + random.below(2);
+  for (unsigned i = 0; i < count; ++i) {
+    const mc::FieldSpec &spec = any();
+    const auto isThis = [&](Field kept) { return mc::FieldId(kept) == spec.field; };
+    if (std::ranges::any_of(kKept, isThis))
+      continue;
+    const uint64_t now = changed.get(spec.field);
+    const uint64_t values[] = {0,
+                               1,
+                               now + 1,
+                               now - 1,
+                               now * 2,
+                               changed.get(any().field),
+                               random.next(),
+                               random.below(64),
+                               spec.bits().mask()};
+    changed.trySet(spec.field, values[random.below(std::size(values))] & spec.bits().mask());
+  }
+  // It may be another operation now, or none.
+  if (auto decoded =
+          mc::decode(command.table(), command.engine(), changed.encoded(), "a changed command"))
+    command = *decoded;
+}
 
 std::vector<Recipe> allRecipes() {
   using Function = Command (*)(const Chip &, Random &, bool);

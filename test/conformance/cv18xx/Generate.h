@@ -24,6 +24,10 @@ struct Recipe {
 /// All kinds that the machine runs; the chip may lack some functions, which are then not made.
 std::vector<Recipe> allRecipes();
 
+/// Gives one or two fields other values: those of other fields, neighbours, none, the largest, any.
+/// Ids, waits and what the runtime sets stay. The command may be illegal then.
+void changeFields(Command &command, Random &random);
+
 namespace detail {
 
 /// Uniform, both ends included.

@@ -78,12 +78,11 @@ constexpr TargetInfo makeTarget(const Variant &variant) {
                 .commandIdBits = 16,
                 .maxExtent = {65535, 65535, 65535, 65535}}};
   t.stream = {.isShared = true, .headerBytes = 8, .hasEndCommand = false, .paddingBytes = 1};
-  // [V] Strides, pads and insertions as the functional model accepts them; the dilation is the
-  // width of its field.
+  // [V] As the functional model accepts them.
   t.window = {.maxStrideH = variant.maxStride,
               .maxStrideW = variant.maxStride,
               .maxPad = 15,
-              .maxDilation = 16,
+              .maxDilation = 15,
               .maxInsert = 14};
 
   // [V] Commands see local memory by its offset; no other memory on the chip is known.
