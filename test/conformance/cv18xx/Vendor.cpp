@@ -35,7 +35,7 @@ std::array<uint8_t, 112> reordered(std::span<const uint8_t> command) {
 
 } // namespace
 
-Expected<Vendor> Vendor::load(const std::string &path, const Chip &chip) {
+Expected<Vendor> Vendor::load(const std::string &path, const Chip &chip, uint64_t globalBytes) {
   std::fenv_t ours;
   std::fegetenv(&ours);
   const auto library = tpuc::conformance::VendorLibrary::open(path);
@@ -44,10 +44,9 @@ Expected<Vendor> Vendor::load(const std::string &path, const Chip &chip) {
   Vendor vendor;
   void (*init)(void **, ChipInfo *);
   uint8_t *(*globalOf)(void *);
-  void (*setBase)(void *, uint32_t, uint64_t);
   if (!library->find("bm_cmodel_init", init) ||
       !library->find("bm_cmodel_get_chipGmem", globalOf) ||
-      !library->find("bm_cmodel_set_base_reg", setBase) ||
+      !library->find("bm_cmodel_set_base_reg", vendor.place) ||
       !library->find("bm_cmodel_write_lmem", vendor.write) ||
       !library->find("bm_cmodel_read_lmem", vendor.read) ||
       !library->find("bm_cmodel_run_gmem_cmdbuf", vendor.run))
@@ -65,7 +64,7 @@ Expected<Vendor> Vendor::load(const std::string &path, const Chip &chip) {
                    4096,
                    chip.is183x ? 0u : 0x0C00'0000u,
                    chip.globalBase,
-                   kGlobalBytes,
+                   kUserAt + std::max(globalBytes, kLeastBytes),
                    0};
   init(&vendor.model, &info);
   if (!vendor.model)
@@ -74,7 +73,7 @@ Expected<Vendor> Vendor::load(const std::string &path, const Chip &chip) {
   std::fesetenv(&ours);
   vendor.memory = globalOf(vendor.model);
   for (uint32_t i = 0; i < kNumBases; ++i)
-    setBase(vendor.model, i, kUserAt);
+    vendor.setBase(i, 0);
   return vendor;
 }
 

@@ -19,12 +19,15 @@ namespace tpuc::cv18xx::conformance {
 /// process, so it belongs into a child. One chip for each process.
 class Vendor {
 public:
-  static Expected<Vendor> load(const std::string &library, const Chip &chip);
+  static Expected<Vendor> load(const std::string &library, const Chip &chip,
+                               uint64_t globalBytes = kLeastBytes);
 
   void writeLocal(std::span<const uint8_t> bytes);
   void readLocal(std::span<uint8_t> bytes);
   /// Global memory that is free for the caller, which base registers point to.
   std::span<uint8_t> global(uint64_t size) { return {memory + kUserAt, size}; }
+  /// Where a base register points to in that memory; at first to its beginning.
+  void setBase(unsigned number, uint64_t offset) { place(model, number, kUserAt + offset); }
   /// One command alone, as the vendor's runtime hands it over.
   void execute(const Command &command);
 
@@ -32,7 +35,7 @@ private:
   void executeThere(const Command &command);
 
   static constexpr uint64_t kTiuAt = 0, kDmaAt = 0x40'0000, kUserAt = 0x90'0000;
-  static constexpr uint64_t kGlobalBytes = 16 << 20;
+  static constexpr uint64_t kLeastBytes = 7 << 20;
 
   void *model = nullptr;
   uint8_t *memory = nullptr;
@@ -40,6 +43,7 @@ private:
   void (*read)(void *, uint64_t, void *, uint64_t) = nullptr;
   /// Its rounding and its treatment of small numbers, which are not ours.
   std::fenv_t environment;
+  void (*place)(void *, uint32_t, uint64_t) = nullptr;
   void (*run)(void *, uint64_t, uint64_t, uint64_t, uint64_t) = nullptr;
 };
 

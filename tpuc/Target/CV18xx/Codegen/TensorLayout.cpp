@@ -263,14 +263,18 @@ static Expected<std::vector<uint8_t>> requantBytes(Operation *op, const FilterLa
   if (multipliers.size() != 1 && static_cast<int64_t>(multipliers.size()) != filter.channels)
     return makeError("", std::to_string(multipliers.size()) + " factors",
                      "one for each of " + std::to_string(filter.channels) + " channels");
+  constexpr int64_t kMostShift = 31;
   std::vector<uint8_t> bytes;
   for (int64_t channel = 0; channel < filter.channels; ++channel) {
-    const int64_t multiplier = factor(multipliers, channel);
-    const int64_t shift = factor(shifts, channel);
-    if (multiplier < 0 || shift < 0 || shift > 63)
+    int64_t multiplier = factor(multipliers, channel);
+    int64_t shift = factor(shifts, channel);
+    if (multiplier < 0 || multiplier > INT32_MAX || shift < 0)
       return makeError("",
                        "a factor of " + std::to_string(multiplier) + " >> " + std::to_string(shift),
-                       "one that is not negative");
+                       "one that is not negative, of 31 bits");
+    // A product of 32 bits leaves nothing of so many, but the chip shifts in another way then.
+    if (shift > kMostShift)
+      multiplier = shift = 0;
     const int32_t bias = biases.empty() ? 0 : biases[static_cast<size_t>(channel)];
     for (const auto word : {static_cast<uint32_t>(bias), static_cast<uint32_t>(multiplier)})
       for (unsigned byte = 0; byte < 4; ++byte)

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/DeviceDriver.h"
-#include "tpuc/Target/CV18xx/Machine/Simulator.h"
+#include "tpuc/Target/CV18xx/Runtime/Driver.h"
+
 #include "tpuc/Target/CV18xx/Runtime/TimeLine.h"
 #include "tpuc/Target/Common/Stream.h"
 
@@ -15,6 +15,46 @@
 #include <cstdlib>
 #include <cstring>
 #include <fmt/format.h>
+
+namespace tpuc::runtime::cv18xx {
+
+static std::span<const uint8_t> octets(model::Bytes bytes) {
+  return {reinterpret_cast<const uint8_t *>(bytes.data()), bytes.size()};
+}
+
+/// The chip of a group's only stream. The first byte of each command says it again.
+Expected<const tpuc::cv18xx::Chip *> chipOf(const model::CommandGroup &group,
+                                            const std::string &where) {
+  if (group.streams.size() != 1)
+    return makeError(where, fmt::format("{} streams in a group", group.streams.size()), "one");
+  const tpuc::cv18xx::Chip *chip = tpuc::cv18xx::findChip(group.streams[0].engine);
+  if (chip)
+    return chip;
+  std::vector<std::string_view> names;
+  for (const tpuc::cv18xx::Chip &each : tpuc::cv18xx::allChips())
+    names.push_back(each.name);
+  return makeError(where, fmt::format("commands for '{}'", group.streams[0].engine),
+                   fmt::format("{}", fmt::join(names, ", ")));
+}
+
+Expected<std::vector<tpuc::cv18xx::Command>> commandsOf(const tpuc::cv18xx::Chip &chip,
+                                                        const model::CommandGroup &group,
+                                                        const std::string &where) {
+  const model::Stream &stream = group.streams[0];
+  auto parsed = mc::parseStream(tpuc::cv18xx::commandTable(chip), tpuc::cv18xx::streamOf(chip),
+                                octets(stream.code), where);
+  if (!parsed)
+    return parsed;
+  if (parsed->size() != stream.numCommands)
+    return makeError(where, fmt::format("{} commands", parsed->size()),
+                     fmt::format("{}, which the file states", stream.numCommands));
+  const std::vector<uint8_t> again = mc::encodeStream(tpuc::cv18xx::streamOf(chip), *parsed);
+  if (!std::ranges::equal(again, octets(stream.code)))
+    return makeError(where, "commands that give others when they are encoded again");
+  return parsed;
+}
+
+} // namespace tpuc::runtime::cv18xx
 
 namespace tpuc::runtime {
 
@@ -29,40 +69,6 @@ constexpr uint64_t kOffsetMask = (uint64_t{1} << kRegionShift) - 1;
 /// Boards have less.
 constexpr uint64_t kMostMemory = uint64_t{1} << 32;
 constexpr uint64_t kRegionAlignment = 64;
-
-std::span<const uint8_t> octets(model::Bytes bytes) {
-  return {reinterpret_cast<const uint8_t *>(bytes.data()), bytes.size()};
-}
-
-/// The chip of a group's only stream. The first byte of each command says it again.
-Expected<const machine::Chip *> chipOf(const model::CommandGroup &group, const std::string &where) {
-  if (group.streams.size() != 1)
-    return makeError(where, fmt::format("{} streams in a group", group.streams.size()), "one");
-  const machine::Chip *chip = machine::findChip(group.streams[0].engine);
-  if (chip)
-    return chip;
-  std::vector<std::string_view> names;
-  for (const machine::Chip &each : machine::allChips())
-    names.push_back(each.name);
-  return makeError(where, fmt::format("commands for '{}'", group.streams[0].engine),
-                   fmt::format("{}", fmt::join(names, ", ")));
-}
-
-Expected<std::vector<Command>>
-parseGroup(const machine::Chip &chip, const model::CommandGroup &group, const std::string &where) {
-  const model::Stream &stream = group.streams[0];
-  auto parsed = mc::parseStream(machine::commandTable(chip), machine::streamOf(chip),
-                                octets(stream.code), where);
-  if (!parsed)
-    return parsed;
-  if (parsed->size() != stream.numCommands)
-    return makeError(where, fmt::format("{} commands", parsed->size()),
-                     fmt::format("{}, which the file states", stream.numCommands));
-  const std::vector<uint8_t> again = mc::encodeStream(machine::streamOf(chip), *parsed);
-  if (!std::ranges::equal(again, octets(stream.code)))
-    return makeError(where, "commands that give others when they are encoded again");
-  return parsed;
-}
 
 struct Region {
   uint64_t begin = 0, bytes = 0;
@@ -159,7 +165,7 @@ public:
   std::vector<model::Section> constants;
 };
 
-class CV18xxDevice : public Device {
+class CV18xxDevice : public cv18xx::SimulatedDevice {
 public:
   explicit CV18xxDevice(const CV18xxProgram &program) : program(program) {}
 
@@ -180,6 +186,8 @@ public:
     }
     return {};
   }
+
+  machine::Memory &machineMemory() override { return *memory; }
 
   std::span<std::byte> contextBytes(uint64_t address, uint64_t size) override {
     const uint64_t number = address >> kRegionShift;
@@ -244,10 +252,10 @@ public:
 
 Expected<std::vector<std::vector<std::string>>>
 CV18xxDriver::disassemble(const model::CommandGroup &group, const std::string &where) const {
-  const auto chip = chipOf(group, where);
+  const auto chip = cv18xx::chipOf(group, where);
   if (!chip)
     return tl::unexpected(chip.error());
-  const auto commands = parseGroup(**chip, group, where);
+  const auto commands = cv18xx::commandsOf(**chip, group, where);
   if (!commands)
     return tl::unexpected(commands.error());
   std::vector<std::vector<std::string>> listing(1);
@@ -273,7 +281,7 @@ Expected<std::shared_ptr<const Program>> CV18xxDriver::load(const model::Stage &
   for (const uint32_t subNet : stage.chipOrder())
     for (uint32_t i = 0; i < stage.subNets[subNet].groups.size(); ++i) {
       const model::CommandGroup &group = stage.subNets[subNet].groups[i];
-      const auto chip = chipOf(group, where);
+      const auto chip = cv18xx::chipOf(group, where);
       if (!chip)
         return tl::unexpected(chip.error());
       if (program->chip && program->chip != *chip)
@@ -281,7 +289,7 @@ Expected<std::shared_ptr<const Program>> CV18xxDriver::load(const model::Stage &
                          fmt::format("commands for {} and {}", program->chip->name, (*chip)->name),
                          "one chip");
       program->chip = *chip;
-      auto commands = parseGroup(**chip, group, where);
+      auto commands = cv18xx::commandsOf(**chip, group, where);
       if (!commands)
         return propagate(commands);
       if (std::optional<Error> error = machine::checkStream(**chip, *commands, where))
@@ -309,10 +317,10 @@ Expected<model::TimingResult> CV18xxDriver::time(const model::CompiledModel &mod
   const model::Bytes constants = stage.constants.empty() ? model::Bytes() : stage.constants[0].data;
   for (const uint32_t subNet : stage.chipOrder())
     for (const model::CommandGroup &group : stage.subNets[subNet].groups) {
-      const auto chip = chipOf(group, where);
+      const auto chip = cv18xx::chipOf(group, where);
       if (!chip)
         return tl::unexpected(chip.error());
-      const auto commands = parseGroup(**chip, group, where);
+      const auto commands = cv18xx::commandsOf(**chip, group, where);
       if (!commands)
         return tl::unexpected(commands.error());
       if (std::optional<Error> error = machine::checkStream(**chip, *commands, where))
@@ -329,5 +337,7 @@ const DeviceDriver &driverCV18xx() {
   static const CV18xxDriver driver;
   return driver;
 }
+
+const DeviceDriver &cv18xx::driver() { return driverCV18xx(); }
 
 } // namespace tpuc::runtime
