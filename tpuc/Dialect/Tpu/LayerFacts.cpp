@@ -244,6 +244,9 @@ LogicalResult tpu::verifyStoredTurned(Operation *op) {
     return failure();
   if (!isConvolution) {
     Operation *maker = makerOf(op->getOperand(0));
+    // Rows are put below each other by the same transfer.
+    if (auto rows = dyn_cast_or_null<UnpackRowsOp>(maker))
+      maker = makerOf(rows.getInput());
     if (!maker || isa<PermuteOp>(maker) || storedTurned(maker) != groups)
       return op->emitOpError("has stored_turned = ")
              << *groups << ", but reads what is stored in another order";
@@ -252,6 +255,9 @@ LogicalResult tpu::verifyStoredTurned(Operation *op) {
     return success();
   SmallVector<Operation *> readers;
   addReaders(op->getResult(0), readers);
+  if (storedRows(op))
+    for (Operation *rows : std::exchange(readers, {}))
+      addReaders(rows->getResult(0), readers);
   for (Operation *reader : readers)
     if (!isa<PermuteOp, ReshapeOp>(reader) || storedTurned(reader) != groups)
       return op->emitOpError("has stored_turned = ")

@@ -8,6 +8,9 @@
 
 #include "tpuc/Target/BM1684X/Codegen/Stores.h"
 #include "tpuc/Codegen/Layers.h"
+#include "tpuc/Dialect/Top/ShapeInference.h"
+#include "tpuc/Dialect/Tpu/ControlOps.h"
+#include "tpuc/Dialect/Tpu/GroupOps.h"
 #include "tpuc/Target/BM1684X/Codegen/BM1684XLayout.h"
 #include "tpuc/Target/BM1684X/Codegen/Transfers.h"
 #include "tpuc/Target/BM1684X/Kernels/DataMovement.h"
@@ -86,10 +89,87 @@ static Expected<void> storeTurned(Builder &builder, const TiledOp &tiled, int64_
       });
 }
 
+bool putsPlanesBehindChannels(tpu::PermuteOp op) {
+  return top::toInts(op.getOrder()) == SmallVector<int64_t>{0, 2, 1, 3, 4};
+}
+
+/// The permute that reads `value`, through reshapes and what stores it in a group. Each reader is
+/// the only one, as `stored_turned` has it.
+static tpu::PermuteOp turningReader(Value value) {
+  while (value.hasOneUse()) {
+    OpOperand &use = *value.use_begin();
+    Operation *user = use.getOwner();
+    if (auto permute = dyn_cast<tpu::PermuteOp>(user))
+      return permute;
+    if (isa<tpu::YieldOp>(user))
+      value = user->getParentOp()->getResult(use.getOperandNumber());
+    else if (isa<tpu::StoreOp, tpu::ReshapeOp, tpu::UnpackRowsOp>(user) &&
+             user->getNumResults() == 1)
+      value = user->getResult(0);
+    else
+      break;
+  }
+  return {};
+}
+
+/// Where the planes of a result [N * D, C, h, w] stand among the `planes` of a sample.
+struct PlanesOfResult {
+  /// How many rows of a plane, and planes that follow each other, lie side by side as groups of
+  /// channels: those of the first row come first.
+  int64_t rows = 1, groups = 1;
+  /// Of a sample.
+  int64_t planes = 1;
+};
+
+/// Stores a tile of a result [N * D, C, h, w], whose planes are images, as [N, C, D, h, w] in the
+/// tensor that begins at `address`.
+static Expected<void> storePlanes(Builder &builder, const TiledOp &tiled,
+                                  const PlanesOfResult &where, int64_t address) {
+  const AxisExtents &extents = tiled.model->result;
+  const Tile &tile = tiled.result.tile;
+  const int64_t channels = extents[kAxisC] / (where.rows * where.groups);
+  const int64_t width = extents[kAxisW];
+  const int64_t plane = extents[kAxisH] * where.rows * width;
+  const int64_t images = where.planes / where.groups;
+  return storeGroups(
+      tiled, where.rows * where.groups,
+      [&](const LocalTensor &from, int64_t number, int64_t begin, int64_t end) -> Expected<void> {
+        const int64_t row = number / where.groups;
+        const int64_t group = number % where.groups;
+        for (int64_t at = tile[kAxisN].begin; at < tile[kAxisN].end();) {
+          const int64_t sample = at / images;
+          const int64_t count = std::min((sample + 1) * images, tile[kAxisN].end()) - at;
+          const int64_t depth = (at - sample * images) * where.groups + group;
+          const int64_t offset = ((sample * channels + begin) * where.planes + depth) * plane +
+                                 (tile[kAxisH].begin * where.rows + row) * width +
+                                 tile[kAxisW].begin;
+          GlobalTensor to = globalTensor(
+              from.type, Extents{count, end - begin, tile[kAxisH].size, tile[kAxisW].size},
+              static_cast<uint64_t>(address + byteSize(from.type, offset)));
+          to.stride = Extents{where.groups * plane, where.planes * plane, where.rows * width, 1};
+          if (Expected<void> stored =
+                  emitStore(builder, from.slice(0, at - tile[kAxisN].begin, count), to);
+              !stored)
+            return stored;
+          at += count;
+        }
+        return {};
+      });
+}
+
 Expected<void> storeResult(Builder &builder, const TiledOp &tiled, int64_t address) {
-  if (const std::optional<int64_t> rows = tpu::storedRows(tiled.op))
+  const std::optional<int64_t> rows = tpu::storedRows(tiled.op);
+  const std::optional<int64_t> groups = tpu::storedTurned(tiled.op);
+  tpu::PermuteOp reader = groups ? turningReader(tiled.op->getResult(0)) : tpu::PermuteOp();
+  if (reader && putsPlanesBehindChannels(reader))
+    return storePlanes(builder, tiled,
+                       {.rows = rows.value_or(1),
+                        .groups = *groups,
+                        .planes = cast<RankedTensorType>(reader.getType()).getDimSize(2)},
+                       address);
+  if (rows)
     return storeRows(builder, tiled, *rows, address);
-  if (const std::optional<int64_t> groups = tpu::storedTurned(tiled.op))
+  if (groups)
     return storeTurned(builder, tiled, *groups, address);
   const TensorLayout &layout = layoutOf(tiled).result();
   const LocalTensor from = layout.local(tiled.result);

@@ -9,15 +9,20 @@
 // Detectors store the channels of each anchor behind its pixel: a reshape and a permute behind the
 // last convolution. The transfer that stores the convolution's result can turn it on its way.
 //
+// A convolution over volumes is one over planes, [N * D, C, H, W], whose result a reshape and a
+// permute make [N, C, D, H, W]. The transfer puts each plane there.
+//
 //===----------------------------------------------------------------------===//
 
 #include "tpuc/Codegen/Decompose/RewriteOps.h"
 #include "tpuc/Codegen/Layers.h"
 #include "tpuc/Codegen/Tile/Tiling.h"
 #include "tpuc/Dialect/Tpu/ConvolutionOps.h"
+#include "tpuc/Dialect/Tpu/GroupOps.h"
 #include "tpuc/Dialect/Tpu/MovementOps.h"
 #include "tpuc/Target/BM1684X/Codegen/OperandForm.h"
 #include "tpuc/Target/BM1684X/Codegen/Passes/Passes.h"
+#include "tpuc/Target/BM1684X/Codegen/Stores.h"
 #include "tpuc/Target/BM1684X/Kernels/LocalTensor.h"
 
 #include <numeric>
@@ -69,13 +74,16 @@ std::optional<TransposePlan> turnOf(tpu::PermuteOp op) {
   return TransposePlan{count(0, first), count(first, middle), count(middle, rank)};
 }
 
-/// The convolution whose result a permute alone reads, through reshapes, which are added to `path`.
+/// The convolution whose result a permute alone reads, through reshapes, which are added to `path`,
+/// and rows that are stored below each other.
 Operation *convolutionOf(tpu::PermuteOp op, SmallVectorImpl<Operation *> &path) {
   Value value = op.getInput();
   while (value.hasOneUse())
     if (auto reshape = value.getDefiningOp<tpu::ReshapeOp>()) {
       path.push_back(reshape);
       value = reshape->getOperand(0);
+    } else if (auto rows = value.getDefiningOp<tpu::UnpackRowsOp>()) {
+      value = rows.getInput();
     } else {
       Operation *producer = value.getDefiningOp();
       return isa_and_nonnull<tpu::ConvOp, tpu::DeconvOp>(producer) ? producer : nullptr;
@@ -90,21 +98,45 @@ bool foldsTransposes(Operation *op) {
          precOf(elementTypeOf(op, op->getNumOperands())).has_value();
 }
 
+/// How many groups of channels each image of a result [n, c, h, w] has, if a permute puts each of
+/// them behind the pixels.
+std::optional<int64_t> turnedGroups(tpu::PermuteOp op, ArrayRef<int64_t> dims) {
+  const std::optional<TransposePlan> turn = turnOf(op);
+  if (!turn || turn->columns != dims[2] * dims[3] || turn->outer % dims[0] != 0 ||
+      turn->rows * turn->outer != dims[0] * dims[1])
+    return std::nullopt;
+  return turn->outer / dims[0];
+}
+
+/// How many planes side by side, as groups of channels, each image of a result [n, c, h, w] has, if
+/// a permute puts the planes [N, D, C, h, w] behind the channels.
+std::optional<int64_t> planesSideBySide(tpu::PermuteOp op, ArrayRef<int64_t> dims) {
+  const RankedTensorType type = staticType(op.getInput());
+  if (!putsPlanesBehindChannels(op) || !type || type.getShape().take_back(2) != dims.take_back(2))
+    return std::nullopt;
+  const int64_t planes = type.getDimSize(0) * type.getDimSize(1);
+  if (planes % dims[0] != 0 || type.getDimSize(1) % (planes / dims[0]) != 0)
+    return std::nullopt;
+  return planes / dims[0];
+}
+
 Expected<void> foldTranspose(tpu::PermuteOp op, const Backend &backend) {
   SmallVector<Operation *> path = {op};
   Operation *producer = convolutionOf(op, path);
-  const std::optional<TransposePlan> turn = turnOf(op);
-  if (!producer || tpu::storedRows(producer) || tpu::givesPixelRow(producer))
+  if (!producer || tpu::givesPixelRow(producer))
     return {};
   const RankedTensorType type = staticType(producer->getResult(0));
   if (!type || type.getRank() != 4)
     return {};
-  const ArrayRef<int64_t> dims = type.getShape();
-  // Each image has so many groups of channels.
-  if (turn->columns != dims[2] * dims[3] || turn->outer % dims[0] != 0 ||
-      turn->rows * turn->outer != dims[0] * dims[1])
+  const std::optional<int64_t> rows = tpu::storedRows(producer);
+  std::optional<int64_t> groups = rows ? std::nullopt : turnedGroups(op, type.getShape());
+  if (!groups) {
+    SmallVector<int64_t> dims(type.getShape());
+    dims[2] *= rows.value_or(1);
+    groups = planesSideBySide(op, dims);
+  }
+  if (!groups)
     return {};
-  const int64_t groups = turn->outer / dims[0];
   // What the host computes stays as it is.
   const Expected<Place> place = fittingPlaceOf(producer, backend);
   if (!place || *place != Place::Local || !foldsTransposes(producer))
@@ -112,14 +144,16 @@ Expected<void> foldTranspose(tpu::PermuteOp op, const Backend &backend) {
   path.push_back(producer);
   for (Operation *each : path)
     cast<tpu::StoredTurnedInterface>(each).setStoredTurnedAttr(
-        mlir::Builder(op->getContext()).getI64IntegerAttr(groups));
+        mlir::Builder(op->getContext()).getI64IntegerAttr(*groups));
   return {};
 }
 
 } // namespace
 
 Expected<void> foldTransposeIntoStore(ModuleOp module, const Backend &backend) {
-  const auto wants = [](tpu::PermuteOp op, const Backend &) { return turnOf(op).has_value(); };
+  const auto wants = [](tpu::PermuteOp op, const Backend &) {
+    return turnOf(op).has_value() || putsPlanesBehindChannels(op);
+  };
   return rewriteOps<tpu::PermuteOp>(module, backend, wants, foldTranspose);
 }
 

@@ -62,7 +62,9 @@ def FoldTransposeIntoStore : Pass<"fold-transpose-into-store", "::mlir::ModuleOp
     groups of channels each by itself, and reads it alone, through reshapes or not, lies where that
     result is stored, if the transfers of the module's chip can turn it on its way there:
     `stored_turned`, with the groups of channels of an image, on the convolution, the reshapes and
-    the permute.
+    the permute. So does a permute of planes [N, D, C, H, W], which are pictures of a convolution, to
+    [N, C, D, H, W]. The groups of channels of a picture are then planes that follow each other, and
+    each plane may be stored as rows side by side (`stored_rows`).
   }];
 }
 
