@@ -809,6 +809,12 @@ const std::vector<Layer> kLayers = {
                         s.between(0, 1) == 1));
      },
      true, 3, true},
+    {"AvgPool3dOfAll",
+     [](Sketch &s) {
+       const int64_t height = s.between(1, 5);
+       s.input("x", {2, s.channels(), 4, height, 6});
+       s.op("r", "AvgPool", {"x"}, fmt::format("kernel_shape = [4, {}, 6]", height));
+     }},
     {"Conv3d",
      [](Sketch &s) {
        s.input("x", {2, 3, 6, 7, 8});
@@ -817,8 +823,7 @@ const std::vector<Layer> kLayers = {
            fmt::format("kernel_shape = [3, 2, 3], strides = [{}, 1, 2], pads = [1, 0, 1, 1, 0, 1], "
                        "dilations = [{}, 1, 1], do_relu = true",
                        s.between(1, 2), s.between(1, 2)));
-     },
-     true, 3, true},
+     }},
     {"Conv3dInGroups",
      [](Sketch &s) {
        s.input("x", {2, 6, 5, 6, 7});
@@ -826,8 +831,7 @@ const std::vector<Layer> kLayers = {
             fmt::format("kernel_shape = [3, 2, 3], strides = [{}, 1, 2], pads = [1, 0, 1, 1, 0, 1],"
                         " group = 2 : i64, do_relu = true",
                         s.between(1, 2)));
-     },
-     true, 3, true},
+     }},
     {"Conv3dDepthwise",
      [](Sketch &s) {
        const int64_t channels = s.channels();
@@ -838,8 +842,7 @@ const std::vector<Layer> kLayers = {
             fmt::format("kernel_shape = [{}, 3, 2], pads = [1, 1, 0, 0, 1, 1], "
                         "dilations = [2, 1, 1], group = {} : i64, do_relu = true",
                         depth, channels));
-     },
-     true, 3, true},
+     }},
     {"Conv3dOverDepths",
      [](Sketch &s) {
        s.input("x", {2, 5, 7, 6, 9});
@@ -847,8 +850,14 @@ const std::vector<Layer> kLayers = {
             fmt::format("kernel_shape = [3, 1, 1], strides = [{}, 1, 1], pads = [1, 0, 0, 2, 0, 0], "
                         "dilations = [{}, 1, 1], do_relu = true",
                         s.between(1, 2), s.between(1, 2)));
-     },
-     true, 3, true},
+     }},
+    {"Conv3dAndPoolOfPlanes",
+     [](Sketch &s) {
+       s.input("x", {2, 5, s.between(1, 5), 9, 12});
+       s.op("c", "Conv", {"x", s.weight("w", {10, 5, 1, 3, 3}), s.weight("b", {10})},
+            "kernel_shape = [1, 3, 3], pads = [0, 1, 1, 0, 1, 1], do_relu = true");
+       s.op("r", "MaxPool", {"c"}, "kernel_shape = [1, 2, 2], strides = [1, 2, 2]");
+     }},
     {"Conv3dOverPlanes",
      [](Sketch &s) {
        const int64_t group = s.among({1, 2});
@@ -858,7 +867,7 @@ const std::vector<Layer> kLayers = {
                         "group = {} : i64",
                         s.between(1, 2), group));
      },
-     true, 4, true},
+     false, 4},
     {"Deconv3d",
      [](Sketch &s) {
        const int64_t depth = s.between(1, 3);
@@ -868,7 +877,7 @@ const std::vector<Layer> kLayers = {
             fmt::format("kernel_shape = [{0}, 2, 3], strides = [{0}, 2, 2], pads = [0, 1, 0, 0, 0, 1]",
                         depth));
      },
-     true, 4, true},
+     false, 4},
     {"InstanceNorm3d",
      [](Sketch &s) {
        s.input("x", {2, 6, 4, 5, 7});

@@ -12,6 +12,7 @@
 #include "tpuc/Dialect/Top/OpTraits.h"
 #include "tpuc/Dialect/Tpu/CastOps.h"
 #include "tpuc/Dialect/Tpu/IndexOps.h"
+#include "tpuc/Dialect/Tpu/MovementOps.h"
 #include "tpuc/Dialect/Tpu/StoredType.h"
 
 namespace tpuc::codegen {
@@ -26,16 +27,16 @@ using namespace tpuc::codegen;
 namespace {
 
 constexpr bool (*kDecompositions[])(OpMaker &) = {
-    decomposeRope,         decomposeLongIntegers,  decomposeRecurrent, decomposeReduce,
-    decomposeNormalize,    decomposeCumSum,        decomposeLayerNorm, decomposeGroupNorm,
-    decomposeLRN,          decomposeManyOperands,  decomposeClip,      decomposePower,
-    decomposeTrilu,        decomposeGather,        decomposeGatherND,  decomposeScatter,
-    decomposeMatMul,       decomposePool3d,        decomposeConv3d,    decomposeDeconv3d,
-    decomposeInstanceNorm, decomposeComputedFilter};
+    decomposeRope,      decomposeLongIntegers, decomposeRecurrent,    decomposeReduce,
+    decomposeNormalize, decomposeCumSum,       decomposeLayerNorm,    decomposeGroupNorm,
+    decomposeLRN,       decomposeManyOperands, decomposeClip,         decomposePower,
+    decomposeTrilu,     decomposeGather,       decomposeGatherND,     decomposeScatter,
+    decomposeMatMul,    decomposePool3d,       decomposeInstanceNorm, decomposeComputedFilter};
 
 /// Of ops whose elements may be quantized: they stay what they are.
 constexpr bool (*kOfAnyType[])(OpMaker &) = {decomposeShuffleChannel, decomposeActivatedConcat,
-                                             decomposeWideConv, decomposeScaleLut};
+                                             decomposeConv3d,         decomposeDeconv3d,
+                                             decomposeWideConv,       decomposeScaleLut};
 
 /// Of ops whose rows fit no tile; they come first, as others make several layers of long rows.
 constexpr bool (*kRowDivisions[])(OpMaker &) = {decomposeLongReduce, decomposeLongPool,
@@ -80,8 +81,9 @@ struct DecomposePass : codegen::impl::DecomposeBase<DecomposePass> {
       op = before ? before->getNextNode() : &main.front().front();
     }
     for (Operation &op : llvm::make_early_inc_range(llvm::reverse(main.front())))
-      if (op.use_empty() && (isConstant(&op) || isa<tpu::CastOp, tpu::GatherOp>(op) ||
-                             op.hasTrait<traits::ViewLike>()))
+      if (op.use_empty() &&
+          (isConstant(&op) || isa<tpu::CastOp, tpu::GatherOp, tpu::PermuteOp>(op) ||
+           op.hasTrait<traits::ViewLike>()))
         op.erase();
   }
 
@@ -96,7 +98,7 @@ struct DecomposePass : codegen::impl::DecomposeBase<DecomposePass> {
         (!hasPlace && llvm::any_of(kOfAnyType, apply)))
       return true;
     if (!allTensors(op, std::not_fn(tpu::isQuantized)))
-      return apply(decomposeStoredExtremum);
+      return (!hasPlace && apply(decomposeStoredPool3d)) || apply(decomposeStoredExtremum);
     return llvm::any_of(kRowDivisions, apply) ||
            (!hasPlace && llvm::any_of(kDecompositions, apply)) || llvm::any_of(kDivisions, apply);
   }

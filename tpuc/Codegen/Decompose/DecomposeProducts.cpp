@@ -18,6 +18,7 @@
 #include "tpuc/Dialect/Tpu/MatrixOps.h"
 #include "tpuc/Dialect/Tpu/MovementOps.h"
 #include "tpuc/Dialect/Tpu/PoolOps.h"
+#include "tpuc/Dialect/Tpu/StoredType.h"
 #include "tpuc/Support/Convert.h"
 
 #include "llvm/ADT/TypeSwitch.h"
@@ -151,6 +152,73 @@ template <typename Op> bool poolApart(OpMaker &maker, Op op) {
   return false;
 }
 
+/// Whether a window leaves what lies along an axis as it is.
+bool keepsAxis(const top::Window &window, size_t axis) {
+  return window.kernel[axis] == 1 && window.strides[axis] == 1 && window.padsBegin[axis] == 0 &&
+         window.padsEnd[axis] == 0;
+}
+
+/// What holds the planes of `volumes` [N, C, D, H, W] as pictures [N * D, C, H, W], if nothing else
+/// is made of it: a reshape and a permute put them behind the channels. Null for others.
+Value picturesOf(Value volumes) {
+  auto permute = volumes.getDefiningOp<tpu::PermuteOp>();
+  if (!permute || !permute->hasOneUse() ||
+      top::toInts(permute.getOrder()) != SmallVector<int64_t>{0, 2, 1, 3, 4})
+    return {};
+  auto reshape = permute.getInput().getDefiningOp<tpu::ReshapeOp>();
+  if (!reshape || !reshape->hasOneUse())
+    return {};
+  const ArrayRef<int64_t> planes = OpMaker::dimsOf(permute.getInput());
+  const SmallVector<int64_t> pictures = {planes[0] * planes[1], planes[2], planes[3], planes[4]};
+  const Value source = reshape->getOperand(0);
+  return OpMaker::dimsOf(source) == ArrayRef(pictures) ? source : Value();
+}
+
+/// A pool over planes of what a convolution over planes gives, in front of what makes volumes of
+/// them: both can be in one group.
+template <typename Op> bool poolPictures(OpMaker &maker, Op op, const top::Window &window) {
+  const Value pictures = picturesOf(op.getInput());
+  if (!pictures || !keepsAxis(window, 0))
+    return false;
+  const SmallVector<int64_t> volumes(OpMaker::dimsOf(op.getInput()));
+  const auto &out = window.output;
+  NamedAttrList attributes = withoutWindow(op);
+  setWindow(maker, attributes, window, {1, 2});
+  Value value = maker.make<Op>("of_planes", {volumes[0] * volumes[2], volumes[1], out[3], out[4]},
+                               pictures, attributes);
+  if (!fittingPlaceOf(value.getDefiningOp(), maker.backend)) {
+    value.getDefiningOp()->erase();
+    return false;
+  }
+  value = maker.reshaped(value, {volumes[0], volumes[2], volumes[1], out[3], out[4]}, "depths");
+  maker.replace(0, maker.finished(maker.permuted(value, {0, 2, 1, 3, 4}, "turned"), 0));
+  return true;
+}
+
+/// A pool of all that a volume holds: one of a picture whose rows are those of all planes.
+template <typename Op> bool poolWhole(OpMaker &maker, Op op, const top::Window &window) {
+  const SmallVector<int64_t> dims(OpMaker::dimsOf(op.getInput()));
+  for (size_t axis = 0; axis < 3; ++axis)
+    if (window.kernel[axis] != dims[axis + 2] || window.output[axis + 2] != 1 ||
+        window.padsBegin[axis] != 0 || window.padsEnd[axis] != 0)
+      return false;
+  NamedAttrList attributes = withoutWindow(op);
+  attributes.set("kernel_shape", maker.builder.getI64ArrayAttr({dims[2] * dims[3], dims[4]}));
+  attributes.set("strides", maker.builder.getI64ArrayAttr({1, 1}));
+  attributes.set("pads", maker.builder.getI64ArrayAttr({0, 0, 0, 0}));
+  const Value picture =
+      maker.reshaped(op.getInput(), {dims[0], dims[1], dims[2] * dims[3], dims[4]}, "picture");
+  const Value made = maker.make(
+      Op::getOperationName(), "of_picture",
+      Type(OpMaker::typeOf(op.getOutput()).clone({dims[0], dims[1], 1, 1})), picture, attributes);
+  if (!fittingPlaceOf(made.getDefiningOp(), maker.backend)) {
+    eraseUnused(made.getDefiningOp());
+    return false;
+  }
+  maker.replace(0, maker.finished(made, 0));
+  return true;
+}
+
 /// The window over all dimensions but the first one, and then over that. Averages are F32 in
 /// between.
 template <typename Op> bool decomposePool(OpMaker &maker, Op op) {
@@ -160,20 +228,27 @@ template <typename Op> bool decomposePool(OpMaker &maker, Op op) {
     return false;
   const auto &out = window->output;
   const bool hasPlanes = dims.size() == 5;
+  if (hasPlanes && (poolPictures(maker, op, *window) || poolWhole(maker, op, *window)))
+    return true;
   const SmallVector<int64_t> inner = {out[3], hasPlanes ? out[4] : 1};
-  NamedAttrList attributes = OpMaker::withoutActivation(withoutWindow(op));
+  const bool isOfPlanes = hasPlanes && keepsAxis(*window, 0);
+  NamedAttrList attributes = withoutWindow(op);
+  if (!isOfPlanes)
+    attributes = OpMaker::withoutActivation(attributes);
   setWindow(maker, attributes, *window, hasPlanes ? ArrayRef<size_t>{1, 2} : ArrayRef<size_t>{1});
   Value value = maker.reshaped(
       op.getInput(), {dims[0], dims[1] * dims[2], dims[3], hasPlanes ? dims[4] : 1}, "planes");
-  if (isa<tpu::AvgPoolOp>(op))
+  if (isa<tpu::AvgPoolOp>(op) && !isOfPlanes)
     value = maker.widened(value);
   value = pooledPictures<Op>(maker, "of_planes", {dims[0], dims[1] * dims[2], inner[0], inner[1]},
                              value, attributes, *window, 1);
-  value = maker.reshaped(value, {dims[0], dims[1], dims[2], inner[0] * inner[1]}, "depths");
-  attributes = withoutWindow(op);
-  setWindow(maker, attributes, *window, {0});
-  value = pooledPictures<Op>(maker, "of_depths", {dims[0], dims[1], out[2], inner[0] * inner[1]},
-                             value, attributes, *window, 0);
+  if (!isOfPlanes) {
+    value = maker.reshaped(value, {dims[0], dims[1], dims[2], inner[0] * inner[1]}, "depths");
+    attributes = withoutWindow(op);
+    setWindow(maker, attributes, *window, {0});
+    value = pooledPictures<Op>(maker, "of_depths", {dims[0], dims[1], out[2], inner[0] * inner[1]},
+                               value, attributes, *window, 0);
+  }
   maker.replace(0, maker.finished(value, 0));
   return true;
 }
@@ -207,8 +282,28 @@ Tensor flatFilter(const Tensor &filter) {
   return flat;
 }
 
-/// The planes [N, D, C, H, W] with those of zeros around them.
+/// The result's type of a part of a convolution: of integers what the whole gives, of floats what
+/// it reads.
+Type partType(OpMaker &maker, ArrayRef<int64_t> dims, Value input) {
+  const Value like = tpu::isQuantized(input) ? maker.op->getResult(0) : input;
+  return OpMaker::typeOf(like).clone(dims);
+}
+
+/// The planes [N, D, C, H, W] with those of zeros around them, of integers what stands for 0.
 Value paddedPlanes(OpMaker &maker, Value planes, const top::Window &window) {
+  if (tpu::isQuantized(planes)) {
+    SmallVector<int64_t> dims(OpMaker::dimsOf(planes));
+    dims[1] += window.padsBegin[0] + window.padsEnd[0];
+    if (ArrayRef(dims) == OpMaker::dimsOf(planes))
+      return planes;
+    NamedAttrList attributes;
+    attributes.set("paddings", maker.builder.getI64ArrayAttr({0, window.padsBegin[0], 0, 0, 0, 0,
+                                                              window.padsEnd[0], 0, 0, 0}));
+    attributes.set("val",
+                   maker.builder.getF64FloatAttr(static_cast<double>(tpu::zeroPointOf(planes))));
+    const Value no = maker.none();
+    return maker.make<tpu::PadOp>("padded", dims, {planes, no, no, no}, attributes);
+  }
   const auto zeros = [&](int64_t count) {
     SmallVector<int64_t> padDims(OpMaker::dimsOf(planes));
     padDims[1] = count;
@@ -265,19 +360,17 @@ Value convolvedChannels(OpMaker &maker, tpu::ConvOp op, ArrayRef<Value> taps, co
   }
   planes =
       maker.reshaped(planes, {dims[0] * dims[1], count * dims[2], dims[3], dims[4]}, "flat_planes");
-  return maker.make<tpu::ConvOp>(
-      "of_planes", outDims, {planes, maker.weight(flatFilter(filter), "flat_filter"), op.getBias()},
-      attributes);
+  return maker.make(tpu::ConvOp::getOperationName(), "of_planes", partType(maker, outDims, planes),
+                    {planes, maker.weight(flatFilter(filter), "flat_filter"), op.getBias()},
+                    attributes);
 }
 
 /// A convolution whose window has one row and one column of a plane: one over depths, whose rows
 /// are whole planes. Null for others.
 Value convolvedDepths(OpMaker &maker, tpu::ConvOp op, const Tensor &filter,
                       const top::Window &window) {
-  for (size_t axis : {1, 2})
-    if (window.kernel[axis] != 1 || window.strides[axis] != 1 || window.padsBegin[axis] != 0 ||
-        window.padsEnd[axis] != 0)
-      return {};
+  if (!keepsAxis(window, 1) || !keepsAxis(window, 2))
+    return {};
   const SmallVector<int64_t> dims(OpMaker::dimsOf(op.getInput()));
   const auto &out = window.output;
   const auto taps = filter.shape().dims();
@@ -286,8 +379,9 @@ Value convolvedDepths(OpMaker &maker, tpu::ConvOp op, const Tensor &filter,
   setWindow(maker, attributes, window, {0});
   const Value rows =
       maker.reshaped(op.getInput(), {dims[0], dims[1], dims[2], dims[3] * dims[4]}, "rows");
-  return maker.make<tpu::ConvOp>(
-      "of_depths", {out[0], out[1], out[2], out[3] * out[4]},
+  return maker.make(
+      tpu::ConvOp::getOperationName(), "of_depths",
+      partType(maker, {out[0], out[1], out[2], out[3] * out[4]}, rows),
       {rows, maker.weight(filter.reshaped(Shape(std::span(flat))), "flat_filter"), op.getBias()},
       attributes);
 }
@@ -305,8 +399,9 @@ Value convolvedPlanes(OpMaker &maker, tpu::ConvOp op, const Tensor &filter,
                                     window.strides[0], window.padsBegin[0]);
   if (!planes)
     return {};
-  const Value made = maker.make<tpu::ConvOp>(
-      "of_planes", {out[0] * out[2], out[1], out[3], out[4]},
+  const Value made = maker.make(
+      tpu::ConvOp::getOperationName(), "of_planes",
+      partType(maker, {out[0] * out[2], out[1], out[3], out[4]}, planes),
       {planes, maker.weight(flatFilter(filter), "flat_filter"), op.getBias()}, attributes);
   if (maker.isLocal(made))
     return made;
@@ -376,6 +471,19 @@ bool codegen::decomposeMatMul(OpMaker &maker) {
   return true;
 }
 
+bool codegen::decomposeStoredPool3d(OpMaker &maker) {
+  if (auto average = dyn_cast<tpu::AvgPoolOp>(maker.op)) {
+    const ArrayRef<int64_t> dims = OpMaker::dimsOf(average.getInput());
+    const Expected<top::Window> window = top::poolWindow(top::windowSpec(average), dims);
+    return window && dims.size() == 5 && poolWhole(maker, average, *window);
+  }
+  auto pool = dyn_cast<tpu::MaxPoolOp>(maker.op);
+  return pool &&
+         OpMaker::typeOf(pool.getInput()).getElementType() ==
+             OpMaker::typeOf(pool.getOutput()).getElementType() &&
+         decomposePool3d(maker);
+}
+
 bool codegen::decomposePool3d(OpMaker &maker) {
   return decomposePoolIf(maker, [](ArrayRef<int64_t> dims, ArrayAttr) { return dims.size() == 5; });
 }
@@ -411,8 +519,9 @@ bool codegen::decomposeConv3d(OpMaker &maker) {
     return true;
   }
   const auto group = static_cast<int64_t>(op.getGroup());
-  const bool sumsTaps =
-      window->kernel[0] > 1 && group > 1 && group == out[1] && filter->shape()[1] == 1;
+  // Sums of integers are scaled once, so that all taps are in one convolution.
+  const bool sumsTaps = window->kernel[0] > 1 && group > 1 && group == out[1] &&
+                        filter->shape()[1] == 1 && !tpu::isQuantized(op.getInput());
   NamedAttrList attributes = withoutWindow(op);
   setWindow(maker, attributes, *window, {1, 2});
   Value value = convolvedPlanes(maker, op, *filter, *window, attributes);
@@ -467,6 +576,14 @@ bool codegen::decomposeDeconv3d(OpMaker &maker) {
   if (!planes)
     planes = maker.reshaped(maker.permuted(op.getInput(), {0, 2, 1, 3, 4}, "planes"),
                             {dims[0] * dims[2], dims[1], dims[3], dims[4]}, "pictures");
+  // What there is for each channel is there for those of each tap.
+  for (StringRef name : {"multiplier", "rshift", "dequant_scale"})
+    if (auto each = dyn_cast_or_null<ArrayAttr>(attributes.get(name)); each && each.size() > 1) {
+      SmallVector<Attribute> all;
+      for (int64_t tap = 0; tap < taps; ++tap)
+        llvm::append_range(all, each);
+      attributes.set(name, maker.builder.getArrayAttr(all));
+    }
   Value addends = op.getBias();
   if (bias) {
     const std::array<int64_t, 1> length = {taps * out[1]};
@@ -477,9 +594,10 @@ bool codegen::decomposeDeconv3d(OpMaker &maker) {
                             tap * static_cast<ptrdiff_t>(bias->rawBytes().size()));
     addends = maker.weight(repeated, "biases");
   }
-  Value value = maker.make<tpu::DeconvOp>(
-      "of_planes", {dims[0] * dims[2], taps * out[1], out[3], out[4]},
-      {planes, maker.weight(flatFilter(*filter), "flat_filter"), addends}, attributes);
+  Value value =
+      maker.make(tpu::DeconvOp::getOperationName(), "of_planes",
+                 partType(maker, {dims[0] * dims[2], taps * out[1], out[3], out[4]}, planes),
+                 {planes, maker.weight(flatFilter(*filter), "flat_filter"), addends}, attributes);
   value = maker.reshaped(value, {out[0], out[2], out[1], out[3], out[4]}, "depths");
   maker.replace(0, maker.finished(maker.permuted(value, {0, 2, 1, 3, 4}, "turned"), 0));
   return true;

@@ -107,8 +107,10 @@ bool decomposeScatter(OpMaker &maker);
 bool decomposeAttention(OpMaker &maker);
 /// Products with vectors, and of matrices whose batches are repeated.
 bool decomposeMatMul(OpMaker &maker);
-/// Pools and convolutions over three dimensions; transposed ones whose windows do not meet.
+/// Pools and convolutions over three dimensions; transposed ones whose windows do not meet. Of
+/// pools of stored integers, maxima and means of whole volumes.
 bool decomposePool3d(OpMaker &maker);
+bool decomposeStoredPool3d(OpMaker &maker);
 bool decomposeConv3d(OpMaker &maker);
 bool decomposeDeconv3d(OpMaker &maker);
 /// Pools with strides that the chip does not have, whose windows follow each other.
