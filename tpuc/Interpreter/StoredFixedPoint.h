@@ -26,9 +26,10 @@ bool areAlike(llvm::ArrayRef<quant::UniformQuantizedType> types);
 
 /// The integers of a constant that states scales: one, or one for each channel, of which `inner`
 /// elements lie together (0: all of them); none where it states others, or its numbers need more
-/// than the bits of `type`: I8, I32 or I64.
+/// than the bits of `type`: I8, I32 or I64. `rest`, where it is not empty, is added to each.
 std::optional<Tensor> integersOf(const Tensor &numbers, llvm::ArrayRef<double> scales,
-                                 DataType type, int64_t inner = 0);
+                                 DataType type, int64_t inner = 0,
+                                 llvm::ArrayRef<int64_t> rest = {});
 
 /// The scales that a constant states.
 std::vector<double> scalesOf(mlir::Value value);

@@ -9,6 +9,7 @@
 #include "tpuc/Dialect/Top/ShapeInference.h"
 #include "tpuc/Dialect/Top/StructureOps.h"
 #include "tpuc/Dialect/Top/TypeUtils.h"
+#include "tpuc/Dialect/Top/WeightRest.h"
 #include "tpuc/Interpreter/Kernels/FixedPoint16.h"
 #include "tpuc/Interpreter/Kernels/IntegerConvolution.h"
 #include "tpuc/Interpreter/Kernels/IntegerMatrix.h"
@@ -34,7 +35,7 @@ bool tpuc::areAlike(llvm::ArrayRef<UniformQuantizedType> types) {
 }
 
 std::optional<Tensor> tpuc::integersOf(const Tensor &numbers, llvm::ArrayRef<double> scales,
-                                       DataType type, int64_t inner) {
+                                       DataType type, int64_t inner, llvm::ArrayRef<int64_t> rest) {
   const int64_t count = numbers.numElements();
   const auto channels = static_cast<int64_t>(scales.size());
   if (scales.empty() || count % channels != 0 || numbers.type() != DataType::F32)
@@ -47,12 +48,20 @@ std::optional<Tensor> tpuc::integersOf(const Tensor &numbers, llvm::ArrayRef<dou
   const double most = type == DataType::I8 ? 127 : type == DataType::I32 ? 0x1p31 - 1 : 0x1p62;
   for (int64_t index = 0; index < count; ++index) {
     const double scale = scales[static_cast<size_t>(index / inner % channels)];
-    const double whole = std::round(static_cast<double>(in[static_cast<size_t>(index)]) / scale);
+    double whole = std::round(static_cast<double>(in[static_cast<size_t>(index)]) / scale);
+    if (!rest.empty())
+      whole += static_cast<double>(rest[static_cast<size_t>(index)]);
     if (!(whole >= -most - 1 && whole <= most))
       return std::nullopt;
     out[static_cast<size_t>(index)] = static_cast<int64_t>(whole);
   }
   return convert(wide, type);
+}
+
+/// What a constant states beyond its numbers.
+static llvm::ArrayRef<int64_t> restOf(mlir::Value value) {
+  auto weight = value.getDefiningOp<WeightOp>();
+  return weight ? weightRest(weight) : llvm::ArrayRef<int64_t>();
 }
 
 std::vector<double> tpuc::scalesOf(mlir::Value value) {
@@ -92,8 +101,9 @@ static std::optional<FixedProduct> productOf(Op op, EvalContext &context, unsign
     return std::nullopt;
   FixedProduct product{std::move(*filter), std::nullopt, {}};
   if (context.has(2)) {
-    product.bias = integersOf(context.operand(2), scalesOf(op->getOperand(2)),
-                              width == 8 ? DataType::I32 : DataType::I64);
+    product.bias =
+        integersOf(context.operand(2), scalesOf(op->getOperand(2)),
+                   width == 8 ? DataType::I32 : DataType::I64, 0, restOf(op->getOperand(2)));
     if (!product.bias)
       return std::nullopt;
   }

@@ -113,6 +113,20 @@ TEST(FixedPoint, SumsAndMeansOfDimensions) {
   EXPECT_EQ(valuesOf(sum), (std::vector<int8_t>{3, 57}));
 }
 
+TEST(FixedPoint, SumsDoNotWrapAround) {
+  // 2^17 times 2^15 - 1: beyond 32 bits, where LiteRT's sums wrap around to another number.
+  const int64_t count = int64_t(1) << 17;
+  Tensor input(DataType::I16, Shape({1, count}));
+  std::ranges::fill(input.mutableData<int16_t>(), int16_t(32767));
+  Tensor output(DataType::I16, Shape({1}));
+  const std::vector<int64_t> axes = {1};
+  const IntegerRange words = integerRange<int16_t>();
+  fixedSum({input, {0.5, 0}}, axes, /*isMean=*/true, {{1, 0}, words}, output);
+  EXPECT_EQ(output.data<int16_t>()[0], 16384);
+  fixedSum({input, {0x1p-17, 0}}, axes, /*isMean=*/false, {{4, 0}, words}, output);
+  EXPECT_EQ(output.data<int16_t>()[0], 8192);
+}
+
 TEST(FixedPoint, SoftmaxAddsUpToOne) {
   ThreadPool threads(1);
   const Tensor input = bytes({2, 2}, {0, 0, 100, -100});

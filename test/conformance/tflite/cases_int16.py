@@ -37,6 +37,13 @@ for padding, stride, act in itertools.product((SAME, VALID), (1, 2), (NONE, RELU
               [(ints(1, *size, 5),), (small(5, 3, 2, 3), MANY), ((1, 4, 5, 3), FINE),
                wide_bias(5, MANY * np.float32(FINE))], .003, "TransposeConvOptions", 3, padding=padding, strideW=stride,
               strideH=stride)
+# Biases that no f32 holds, of odd integers beyond 2^24.
+far = (np.arange(5, dtype=np.int64) * 2 - 5) * 12_345_678_901 // 16 * 2 + 1
+for name, op, options, filters in (("far", "CONV_2D", "Conv2DOptions", small(5, 1, 1, 3)),
+                                   ("far", "DEPTHWISE_CONV_2D", "DepthwiseConv2DOptions", small(1, 1, 1, 5))):
+    tiny = np.full(5, 2. ** -14, np.float32)
+    add16(name, op, [((1, 64, 64, filters.shape[-1]), 2. ** -9), (filters, tiny), (far, tiny * np.float32(2. ** -9))], .04,
+          options, 4 if op == "CONV_2D" else 5, padding=VALID, strideW=1, strideH=1)
 for act, rows in itertools.product((NONE, RELU), (1, 5)):
     add16(f"{act}.{rows}", "FULLY_CONNECTED", [((rows, 80), FINE), (small(40, 80), .01), wide_bias(40, .01 * FINE)], .01,
           "FullyConnectedOptions", 4, fusedActivationFunction=act)

@@ -51,6 +51,8 @@ for factors in ((1, 1), (2, 1), (2, 3)):
     add("_".join(map(str, factors)), "DILATE", [Given((3, 4)), ints(*factors), np.array(-1.5, np.float32)])
 for first, second in (((2, 3), (3,)), ((4,), (4,)), (PICTURE, PICTURE)):
     add(f"{len(first)}.{len(second)}", "ATAN2", [Given(first), Given(second)], options="ATan2Options")
+SPECIAL = np.array([0., -0., 1., -1., np.inf, -np.inf, np.nan, 3e-39, 3e38], np.float32)
+add("special", "ATAN2", [np.repeat(SPECIAL, SPECIAL.size), np.tile(SPECIAL, SPECIAL.size)], options="ATan2Options")
 add("axes", "ATAN2", [np.array([0, 0, 1, -1, 0, 2, -2], np.float32), np.array([1, -1, 0, 0, 0, -3, -3], np.float32)],
     options="ATan2Options")
 for source, target in (("float32", "int32"), ("int32", "float32"), ("int32", "uint32"), ("int16", "uint16"),

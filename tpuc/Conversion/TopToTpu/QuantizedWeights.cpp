@@ -69,8 +69,9 @@ private:
   double biasOf(int64_t channel) const {
     if (!bias)
       return 0;
-    const auto values = bias->data<float>();
-    return values[values.size() == 1 ? 0 : static_cast<size_t>(channel)];
+    const size_t index = bias->numElements() == 1 ? 0 : static_cast<size_t>(channel);
+    return bias->type() == DataType::F64 ? bias->data<double>()[index]
+                                         : double(bias->data<float>()[index]);
   }
   double scaleOf(int64_t channel, double largest, Elements elements) const;
   double largestScale() const;

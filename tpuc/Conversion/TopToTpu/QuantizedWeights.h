@@ -93,11 +93,11 @@ struct QuantizedWeights {
   std::vector<double> factors;
 };
 
-/// Rounds a filter (f32) and a bias (f32, may be null) to the scheme's integers: the filter of
-/// channel c by its largest magnitude over the largest integer, which is 127 in 8 bits, the bias by
-/// input scale * filter scale. A channel whose sums could leave the accumulator, or whose bias is
-/// too large, gets a larger scale. Channels of zeros have a scale of 1, or less where `mostFactor`
-/// asks for it. Per tensor, the largest of these scales is that of all channels.
+/// Rounds a filter (f32) and a bias (f32 or f64, may be null) to the scheme's integers: the filter
+/// of channel c by its largest magnitude over the largest integer, which is 127 in 8 bits, the bias
+/// by input scale * filter scale. A channel whose sums could leave the accumulator, or whose bias
+/// is too large, gets a larger scale. Channels of zeros have a scale of 1, or less where
+/// `mostFactor` asks for it. Per tensor, the largest of these scales is that of all channels.
 ///
 /// Rounding keeps sums: those of the taps that meet one input channel, or where there is one tap
 /// only, those of the whole output channel, are off by at most half an integer. The elements

@@ -8,6 +8,7 @@
 
 #include "tpuc/Dialect/Top/StructureOps.h"
 #include "tpuc/Dialect/Top/TypeUtils.h"
+#include "tpuc/Dialect/Top/WeightRest.h"
 #include "tpuc/Support/Convert.h"
 #include "tpuc/Support/MappedFile.h"
 
@@ -18,11 +19,22 @@ using namespace mlir;
 using namespace tpuc;
 using namespace tpuc::top;
 
+static constexpr StringLiteral kWeightRest = "weight_rest";
+
 LogicalResult WeightOp::verify() {
-  if (!cast<RankedTensorType>(getOutput().getType()).hasStaticShape())
+  auto type = cast<RankedTensorType>(getOutput().getType());
+  if (!type.hasStaticShape())
     return emitOpError("result type ") << getOutput().getType()
                                        << " is dynamic; expected the "
                                           "static shape of the tensor in the weight file";
+  if (!(*this)->hasAttr(kWeightRest))
+    return success();
+  const auto scales = static_cast<int64_t>(getWeightScale() ? getWeightScale()->size() : 0);
+  if (scales == 0 || type.getNumElements() % scales != 0 ||
+      std::ssize(weightRest(*this)) != type.getNumElements())
+    return emitOpError("weight_rest has ")
+           << weightRest(*this).size() << " numbers beside " << scales
+           << " scales; expected one for each element, and scales that divide them";
   return success();
 }
 
@@ -76,6 +88,33 @@ Expected<std::vector<uint8_t>> WeightOp::read_as_byte() {
   auto bytes = tensor->rawBytes();
   const auto *begin = reinterpret_cast<const uint8_t *>(bytes.data());
   return std::vector<uint8_t>(begin, begin + bytes.size());
+}
+
+ArrayRef<int64_t> top::weightRest(WeightOp weight) {
+  auto rest = weight->getAttrOfType<DenseI64ArrayAttr>(kWeightRest);
+  return rest ? rest.asArrayRef() : ArrayRef<int64_t>();
+}
+
+void top::setWeightRest(WeightOp weight, ArrayRef<int64_t> rest) {
+  weight->setAttr(kWeightRest, DenseI64ArrayAttr::get(weight.getContext(), rest));
+}
+
+Expected<Tensor> top::readExact(WeightOp weight) {
+  Expected<Tensor> tensor = weight.read();
+  if (!tensor)
+    return tensor;
+  Tensor exact = convert(*tensor, DataType::F64);
+  const ArrayRef<int64_t> rest = weightRest(weight);
+  if (rest.empty())
+    return exact;
+  if (!exact.isWritable())
+    exact = exact.clone();
+  const ArrayAttr scales = weight.getWeightScaleAttr();
+  const std::span<double> numbers = exact.mutableData<double>();
+  for (auto [index, number] : llvm::enumerate(numbers))
+    number += double(rest[index]) *
+              cast<FloatAttr>(scales[index * scales.size() / numbers.size()]).getValueAsDouble();
+  return exact;
 }
 
 WeightOp WeightOp::create(OpBuilder &builder, ModuleOp module, StringRef name, Tensor tensor) {

@@ -31,6 +31,10 @@ def Top_WeightOp : Top_Op<"Weight", [Pure, Top_Structural, Top_Parameter]> {
     The tensor that the module's weight file (`module.weight_file`, an npz) holds under the name in
     the op's location. The elements are mapped when they are needed, not held in the IR.
 
+    `weight_scale` says by which scales a source has quantized it: one, or one for each channel. Its
+    integers are the elements over their scale, rounded. Where f32 holds too little of them, as of
+    biases beyond 2^24, the attribute `weight_rest` has an i64 for each element that is added.
+
     Example:
 
     ```mlir

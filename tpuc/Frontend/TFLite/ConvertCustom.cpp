@@ -12,6 +12,8 @@
 #include "tpuc/Dialect/Top/UnaryOps.h"
 #include "tpuc/Frontend/TFLite/TFLiteLayer.h"
 
+#include "llvm/Support/MathExtras.h"
+
 #include <algorithm>
 #include <bit>
 #include <cstring>
@@ -79,6 +81,8 @@ void transposedConvolution(TFLiteLayer &layer) {
   if (filter.size() != 4 || filter[3] != (*input)[3])
     return layer.fail("has a filter that does not fit its input",
                       "[outputs, height, width, channels]");
+  if (!checkBias(layer, 2, filter[0]))
+    return;
   // SAME leaves out what the convolution that it turns around pads.
   const auto cut = [&](int64_t kernel, int64_t extent, int64_t stride) {
     return window->isSame ? std::max<int64_t>(0, kernel - (extent - 1) % stride - 1) : 0;
@@ -93,12 +97,12 @@ void transposedConvolution(TFLiteLayer &layer) {
           .setInts("pads", Ints{rows / 2, columns / 2, rows - rows / 2, columns - columns / 2}));
 }
 
-/// Where the windows begin along the dimension `axis` (2 or 3) of four.
-Value beginnings(TFLiteLayer &layer, StringRef suffix, int64_t count, int64_t stride, int64_t pad,
+/// Where `count` windows begin along the dimension `axis` of four: at `first`, `step` apart.
+Value beginnings(TFLiteLayer &layer, StringRef suffix, int64_t count, int64_t step, int64_t first,
                  size_t axis) {
   Ints values;
   for (int64_t at = 0; at < count; ++at)
-    values.push_back(at * stride - pad);
+    values.push_back(first + at * step);
   Shape shape({1, 1, 1, 1});
   shape[axis] = count;
   return layer.weight(
@@ -139,9 +143,9 @@ void maxPoolWithPlaces(TFLiteLayer &layer) {
       layer.temp<top::DivOp>("line", {layer.temp<top::SubOp>("without_x", {made[1], x}), width});
   Value y = layer.temp<top::ModOp>("y", {line, number(layer, "input_height", (*input)[1])});
   Value row = layer.temp<top::SubOp>(
-      "row", {y, beginnings(layer, "rows", rows, window->strideY, above, 2)});
+      "row", {y, beginnings(layer, "rows", rows, window->strideY, -above, 2)});
   Value column = layer.temp<top::SubOp>(
-      "column", {x, beginnings(layer, "columns", columns, window->strideX, left, 3)});
+      "column", {x, beginnings(layer, "columns", columns, window->strideX, -left, 3)});
   Value place = layer.temp<top::AddOp>(
       "place",
       {layer.temp<top::MulOp>("rows_before", {row, number(layer, "window_width", window->width)}),
@@ -161,20 +165,27 @@ void maxUnpool(TFLiteLayer &layer) {
                       "strides like its window, as others are not supported");
   const int64_t height = (*input)[1] * window->height;
   const int64_t width = (*input)[2] * window->width;
-  // The place of the first element of each window in the whole result, channels in front.
-  Tensor first(DataType::I64, Shape({(*input)[0], (*input)[3], (*input)[1], (*input)[2]}));
-  int64_t *to = first.mutableData<int64_t>().data();
-  for (int64_t plane = 0; plane < (*input)[0] * (*input)[3]; ++plane)
-    for (int64_t y = 0; y < (*input)[1]; ++y)
-      for (int64_t x = 0; x < (*input)[2]; ++x)
-        *to++ = (plane * height + y * window->height) * width + x * window->width;
+  // The result, one element of which a place names: extents of 32 bits each.
+  int64_t elements = (*input)[0];
+  for (int64_t extent : {(*input)[3], height, width})
+    if (llvm::MulOverflow(elements, extent, elements))
+      return layer.fail("makes more elements than can be numbered", "fewer than 2^63");
   Value place = layer.cast("place", layer.in(1, kFront), DataType::I64);
   Value columns = number(layer, "window_width", window->width);
   Value x = layer.temp<top::ModOp>("x", {place, columns});
   Value y = layer.temp<top::DivOp>("y", {layer.temp<top::SubOp>("without_x", {place, x}), columns});
   Value below = layer.temp<top::MulOp>("below", {y, number(layer, "width", width)});
-  Value mask =
-      layer.temp<top::AddOp>("mask", {layer.weight("windows", std::move(first)), below, x});
+  Value mask = layer.temp<top::AddOp>("in_window", {below, x});
+  // Where the windows begin in the whole result, channels in front.
+  const int64_t plane = height * width;
+  mask = layer.temp<top::AddOp>(
+      "in_row", {mask, beginnings(layer, "columns", (*input)[2], window->width, 0, 3)});
+  mask = layer.temp<top::AddOp>(
+      "in_plane", {mask, beginnings(layer, "rows", (*input)[1], window->height * width, 0, 2)});
+  mask = layer.temp<top::AddOp>("in_picture",
+                                {mask, beginnings(layer, "planes", (*input)[3], plane, 0, 1)});
+  mask = layer.temp<top::AddOp>(
+      "mask", {mask, beginnings(layer, "pictures", (*input)[0], (*input)[3] * plane, 0, 0)});
   layer.put<top::MaxUnpoolOp>(kFront, 0, {layer.in(0, kFront), mask, layer.none()},
                               layer.attrs()
                                   .setInts("kernel_shape", Ints{window->height, window->width})

@@ -234,26 +234,41 @@ void shiftLeft(TFLiteLayer &layer) {
   layer.put<top::BitShiftOp>(layout, values, layer.attrs().setString("direction", "LEFT"));
 }
 
-/// The angle of the point (x, y), y being input 0: that of (|x|, y), mirrored where x is below 0.
+/// The angle of the point (x, y), y being input 0, as the C library has it: that of (|x|, y),
+/// mirrored where the sign of x is set. Zeros have signs, and infinite points lie on the diagonal.
 void atan2(TFLiteLayer &layer) {
   auto [layout, values] = broadcast(layer, 2);
-  const auto compare = [&](StringRef suffix, Value value, StringRef mode) {
-    return layer.temp<top::CompareOp>(suffix, {value, layer.filled("zero", {}, 0)},
-                                      layer.attrs().setString("mode", mode));
-  };
+  Value y = values[0];
   const auto number = [&](StringRef suffix, double value) {
     return layer.filled(suffix, {}, static_cast<float>(value));
   };
-  Value slope =
-      layer.temp<top::DivOp>("slope", {values[0], layer.temp<top::AbsOp>("width", values[1])});
-  // On the axis of x the angle is 0, also where there is no slope.
-  Value angle =
-      layer.temp<top::WhereOp>("angle", {compare("level", values[0], "Equal"), number("flat", 0),
-                                         layer.temp<top::ArctanOp>("arc", slope)});
-  Value half = layer.temp<top::WhereOp>("half", {compare("above", values[0], "GreaterOrEqual"),
-                                                 number("pi", M_PI), number("minus_pi", -M_PI)});
+  // A comparison of floats does not tell -0 from 0.
+  const auto hasSign = [&](StringRef suffix, Value value) {
+    const Type bits = elementType(layer.context(), DataType::I32);
+    Value integer = layer.temp<top::BitCastOp>((suffix + "_bits").str(), value,
+                                               layer.attrs().setType("to", bits));
+    Value zero = layer.weight((suffix + "_zero").str(), Tensor::of<int32_t>({}, {0}));
+    return layer.temp<top::CompareOp>(suffix, {integer, zero},
+                                      layer.attrs().setString("mode", "Less"));
+  };
+  const auto areEqual = [&](StringRef suffix, Value left, Value right) {
+    return layer.temp<top::CompareOp>(suffix, {left, right},
+                                      layer.attrs().setString("mode", "Equal"));
+  };
+  Value width = layer.temp<top::AbsOp>("width", values[1]);
+  Value isBelow = hasSign("below", y);
+  // Where both are 0 or infinite, there is no slope.
+  Value slope = layer.temp<top::ArctanOp>("arc", layer.temp<top::DivOp>("slope", {y, width}));
+  Value eighth = layer.temp<top::WhereOp>(
+      "eighth", {isBelow, number("minus_eighth", -M_PI / 4), number("plus_eighth", M_PI / 4)});
+  Value diagonal =
+      layer.temp<top::WhereOp>("diagonal", {areEqual("level", y, number("zero", 0)), y, eighth});
+  Value angle = layer.temp<top::WhereOp>(
+      "angle", {areEqual("square", layer.temp<top::AbsOp>("height", y), width), diagonal, slope});
+  Value half = layer.temp<top::WhereOp>(
+      "half", {isBelow, number("minus_half", -M_PI), number("plus_half", M_PI)});
   Value mirrored = layer.temp<top::SubOp>("mirrored", {half, angle});
-  layer.put<top::WhereOp>(layout, {compare("left", values[1], "Less"), mirrored, angle});
+  layer.put<top::WhereOp>(layout, {hasSign("left", values[1]), mirrored, angle});
 }
 
 /// The bits of each element as another type of as many.
@@ -306,7 +321,7 @@ constexpr OpRow kElementwiseRows[] = {
     {BuiltinOperator::ABS, 1, 1, unary<top::AbsOp>, "Abs"},
     {BuiltinOperator::ADD, 2, 2, arithmetic<top::AddOp, fb::AddOptions>, "Add"},
     {BuiltinOperator::ADD_N, 1, -1, addN, "Add"},
-    {BuiltinOperator::ATAN2, 2, 2, atan2, "Div, Arctan, Where"},
+    {BuiltinOperator::ATAN2, 2, 2, atan2, "BitCast, Div, Arctan, Where"},
     {BuiltinOperator::BITCAST, 1, 1, bitcast, "BitCast"},
     {BuiltinOperator::BITWISE_XOR, 2, 2, withMode<top::BitwiseBinaryOp, "Xor">, "BitwiseBinary"},
     {BuiltinOperator::BUCKETIZE, 1, 1, bucketize, "Compare, Cast, Reduce"},

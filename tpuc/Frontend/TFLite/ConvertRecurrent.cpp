@@ -23,8 +23,12 @@ using fb::BuiltinOperator;
 std::optional<Tensor> tpuc::tflite::joinedConstants(TFLiteLayer &layer, ArrayRef<unsigned> indices,
                                                     const Ints &dims, const Shape &shape,
                                                     StringRef what) {
-  Tensor all(DataType::F32, shape);
-  float *to = all.mutableData<float>().data();
+  Expected<Tensor> all = Tensor::create(DataType::F32, shape.dims(), layer.place());
+  if (!all) {
+    layer.fail(all.error().found, all.error().expected);
+    return std::nullopt;
+  }
+  float *to = all->mutableData<float>().data();
   for (unsigned index : indices) {
     if (!layer.has(index)) {
       layer.fail(fmt::format("has no input {}", index), what.str());
@@ -41,7 +45,7 @@ std::optional<Tensor> tpuc::tflite::joinedConstants(TFLiteLayer &layer, ArrayRef
     const Tensor numbers = convert(*one, DataType::F32);
     to = std::ranges::copy(numbers.data<float>(), to).out;
   }
-  return all;
+  return *all;
 }
 
 bool tpuc::tflite::haveSameSteps(TFLiteLayer &layer, unsigned first, unsigned second) {

@@ -60,10 +60,14 @@ Value filledWith(TFLiteLayer &layer, StringRef suffix, ArrayRef<int64_t> dims, D
 
 /// Whether row and column are the same, as a matrix of `rows` by `columns`.
 Value diagonalMask(TFLiteLayer &layer, int64_t rows, int64_t columns) {
-  Tensor mask(DataType::Bool, Shape({rows, columns}));
+  Expected<Tensor> mask = Tensor::create(DataType::Bool, Ints{rows, columns}, layer.place());
+  if (!mask) {
+    layer.fail(mask.error().found, mask.error().expected);
+    return layer.none();
+  }
   for (int64_t row = 0; row < std::min(rows, columns); ++row)
-    mask.mutableData<uint8_t>()[static_cast<size_t>(row * columns + row)] = 1;
-  return layer.weight("diagonal", std::move(mask));
+    mask->mutableData<uint8_t>()[static_cast<size_t>(row * columns + row)] = 1;
+  return layer.weight("diagonal", std::move(*mask));
 }
 
 Value unsqueezed(TFLiteLayer &layer, StringRef suffix, Value value, int64_t axis) {
@@ -118,7 +122,9 @@ void matrixSetDiag(TFLiteLayer &layer) {
 constexpr int64_t kMostSegments = std::numeric_limits<int32_t>::max();
 
 /// `combined` by `reduction`: row i of the data goes to row ids[i] of the result, of which there
-/// are `count`. Those of negative numbers are left out where `dropsNegative`.
+/// are `count`. Those of negative numbers are left out where `dropsNegative`. A number of `count`
+/// or more is an error: of the layer where it is constant, and otherwise of the run that computes
+/// it.
 void segments(TFLiteLayer &layer, int64_t count, StringRef reduction, const Tensor &begin,
               bool dropsNegative) {
   const Ints data = layer.shape(0);
@@ -127,16 +133,18 @@ void segments(TFLiteLayer &layer, int64_t count, StringRef reduction, const Tens
     return;
   if (ids.size() > data.size() || !std::equal(ids.begin(), ids.end(), data.begin()))
     return layer.fail("has segments of another shape", "that of the first dimensions of the data");
+  for (int64_t id : layer.constantInts(1).value_or(Ints()))
+    if (id >= count)
+      return layer.fail(fmt::format("has the segment {}", id), fmt::format("less than {}", count));
   Ints shape = {count + (dropsNegative ? 1 : 0)};
   shape.append(data.begin() + static_cast<ptrdiff_t>(ids.size()), data.end());
   Value number = layer.cast("number", layer.in(1), DataType::I64);
   if (dropsNegative) {
-    // They go to a row behind the last.
-    Value behind = filledWith(layer, "behind", {}, DataType::I64, static_cast<double>(count));
-    Value isGood = layer.temp<top::CompareOp>(
-        "good", {number, filledWith(layer, "first", {}, DataType::I64, 0)},
-        layer.attrs().setString("mode", "GreaterOrEqual"));
-    number = layer.temp<top::WhereOp>("row", {isGood, number, behind});
+    // They go to a row in front of the first, and none is behind the last.
+    Value limited = layer.temp<top::MaxOp>(
+        "limited", {number, filledWith(layer, "least", {}, DataType::I64, -1)});
+    number =
+        layer.temp<top::AddOp>("row", {limited, filledWith(layer, "one", {}, DataType::I64, 1)});
   }
   Value tuples = unsqueezed(layer, "tuples", number, static_cast<int64_t>(ids.size()));
   const SmallVector<Value> operands = {filledWith(layer, "begin", shape, typeOf(layer, 0), begin),
@@ -148,7 +156,7 @@ void segments(TFLiteLayer &layer, int64_t count, StringRef reduction, const Tens
   }
   Value all = layer.temp<top::ScatterNDOp>("all", operands, attributes);
   layer.emit<top::SliceOp>({all, layer.none(), layer.none(), layer.none(), layer.none()},
-                           layer.partAttrs(0, 0, count));
+                           layer.partAttrs(0, 1, count + 1));
 }
 
 /// As many rows as the last segment, whose number must be known, says.

@@ -91,8 +91,9 @@ bool setGroups(TFLiteLayer &layer, Attrs &attributes, int64_t channels, int64_t 
   return true;
 }
 
-Value biasOf(TFLiteLayer &layer, unsigned index) {
-  return layer.has(index) ? layer.in(index) : layer.none();
+/// Input `index`, a bias for each of `outputs` channels; nothing where it is left out or an error.
+Value biasOf(TFLiteLayer &layer, unsigned index, int64_t outputs) {
+  return checkBias(layer, index, outputs) ? layer.in(index) : layer.none();
 }
 
 /// The filter is [outputs, height, width, channels / groups].
@@ -106,7 +107,8 @@ void conv2D(TFLiteLayer &layer) {
     return;
   Value weights = layer.turned("filter", 1, frontOrder(4));
   layer.putActivated<top::ConvOp>(kFront, options.fused_activation_function(),
-                                  {layer.in(0, kFront), weights, biasOf(layer, 2)}, attributes);
+                                  {layer.in(0, kFront), weights, biasOf(layer, 2, filter[0])},
+                                  attributes);
 }
 
 /// The filter is [1, height, width, channels * multiplier].
@@ -124,7 +126,8 @@ void depthwiseConv2D(TFLiteLayer &layer) {
   attributes.setInt("group", channels);
   Value weights = layer.turned("filter", 1, {3, 0, 1, 2});
   layer.putActivated<top::ConvOp>(kFront, options.fused_activation_function(),
-                                  {layer.in(0, kFront), weights, biasOf(layer, 2)}, attributes);
+                                  {layer.in(0, kFront), weights, biasOf(layer, 2, filter[3])},
+                                  attributes);
 }
 
 /// The filter is [depth, height, width, channels / groups, outputs].
@@ -143,7 +146,8 @@ void conv3D(TFLiteLayer &layer) {
     return;
   Value weights = layer.turned("filter", 1, {4, 3, 0, 1, 2});
   layer.putActivated<top::ConvOp>(kFront, options.fused_activation_function(),
-                                  {layer.in(0, kFront), weights, biasOf(layer, 2)}, attributes);
+                                  {layer.in(0, kFront), weights, biasOf(layer, 2, filter[4])},
+                                  attributes);
 }
 
 /// The pads of a transposed convolution: those of the convolution that makes `input` of `output`.
@@ -187,7 +191,8 @@ void transposeConv(TFLiteLayer &layer) {
           .setInts("pads", transposedPads({input[1], input[2]}, {output[1], output[2]}, window));
   Value weights = layer.turned("filter", 1, {3, 0, 1, 2});
   layer.putActivated<top::DeconvOp>(kFront, options.fused_activation_function(),
-                                    {layer.in(2, kFront), weights, biasOf(layer, 3)}, attributes);
+                                    {layer.in(2, kFront), weights, biasOf(layer, 3, filter[0])},
+                                    attributes);
 }
 
 /// Inputs: the shape of the output, the filter [depth, height, width, outputs, channels], the
@@ -220,7 +225,8 @@ void conv3DTranspose(TFLiteLayer &layer) {
                          .setInts("pads", transposedPads(inner(input), inner(output), window));
   Value weights = layer.turned("filter", 1, {4, 3, 0, 1, 2});
   layer.putActivated<top::DeconvOp>(kFront, options.fused_activation_function(),
-                                    {layer.in(2, kFront), weights, biasOf(layer, 3)}, attributes);
+                                    {layer.in(2, kFront), weights, biasOf(layer, 3, filter[3])},
+                                    attributes);
 }
 
 Window poolWindow(TFLiteLayer &layer) {
@@ -280,7 +286,7 @@ void fullyConnected(TFLiteLayer &layer) {
     return layer.fail("its input has rows of another length than its filter",
                       std::to_string(filter[1]));
   layer.putActivated<top::MatMulOp>(Layout::Source, options.fused_activation_function(),
-                                    {input, layer.in(1), biasOf(layer, 2)},
+                                    {input, layer.in(1), biasOf(layer, 2, filter[0])},
                                     layer.attrs().setBool("right_transpose", true));
 }
 

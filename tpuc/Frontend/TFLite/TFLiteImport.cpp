@@ -166,8 +166,12 @@ private:
     layer.checkArity(row->minInputs, row->maxInputs);
     if (!layer.failed() && op.outputs.front() < 0)
       layer.fail("has no first output", "a tensor");
-    if (!layer.failed())
-      row->convert(layer);
+    try {
+      if (!layer.failed())
+        row->convert(layer);
+    } catch (const std::bad_alloc &) {
+      return makeError(layer.place(), "takes more memory than there is");
+    }
     if (std::optional<Error> error = layer.takeError())
       return tl::unexpected(std::move(*error));
     for (int output : op.outputs)

@@ -127,6 +127,17 @@ std::optional<Tensor> TFLiteLayer::needConstant(unsigned index, StringRef what) 
   return convert(*known, DataType::F32);
 }
 
+bool tpuc::tflite::checkBias(TFLiteLayer &layer, unsigned index, int64_t outputs) {
+  if (layer.failed() || !layer.has(index))
+    return !layer.failed();
+  const Ints dims = layer.shape(index);
+  const int64_t count = ShapedType::getNumElements(dims);
+  if (!layer.failed() && count != outputs)
+    layer.fail(fmt::format("has a bias of {} elements", count),
+               fmt::format("{}, one for each output channel", outputs));
+  return !layer.failed();
+}
+
 //===----------------------------------------------------------------------===//
 // Layouts
 //===----------------------------------------------------------------------===//

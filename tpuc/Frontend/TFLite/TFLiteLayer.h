@@ -129,6 +129,10 @@ private:
   const NetOp &op;
 };
 
+/// Whether input `index` is left out, or holds a bias for each of `outputs` channels; an error of
+/// the layer otherwise.
+bool checkBias(TFLiteLayer &layer, unsigned index, int64_t outputs);
+
 /// How an op of the format becomes ops of the dialect.
 struct OpRow {
   fb::BuiltinOperator code;

@@ -11,9 +11,12 @@
 #include "tpuc/Dialect/Top/QuantizeOps.h"
 #include "tpuc/Dialect/Top/ShapeInference.h"
 #include "tpuc/Dialect/Top/StructureOps.h"
+#include "tpuc/Dialect/Top/WeightRest.h"
 #include "tpuc/Support/Convert.h"
 #include "tpuc/Support/MappedFile.h"
 
+#include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <fmt/format.h>
 #include <numeric>
@@ -228,6 +231,26 @@ Expected<void> TFLiteValues::set(int index, Layout layout, Value value) {
   return {};
 }
 
+/// By how much the integers of a vector exceed the rounded quotients of its numbers and scales;
+/// nothing where they do not, or do in other tensors than biases.
+static std::vector<int64_t> restOf(const Tensor &integers, const Tensor &numbers,
+                                   const Quantization &quantization) {
+  const size_t count = quantization.scale.size();
+  if (integers.shape().rank() != 1 || bitWidth(integers.type()) < 32)
+    return {};
+  const Tensor wide = convert(integers, DataType::I64);
+  const std::span<const int64_t> from = wide.data<int64_t>();
+  std::vector<int64_t> rest(from.size());
+  for (size_t at = 0; at < from.size(); ++at) {
+    const size_t pair = at % count;
+    const double quotient =
+        static_cast<double>(numbers.data<float>()[at]) / quantization.scale[pair];
+    rest[at] = from[at] - quantization.zeroPoint[pair] - static_cast<int64_t>(std::round(quotient));
+  }
+  return std::ranges::all_of(rest, [](int64_t each) { return each == 0; }) ? std::vector<int64_t>()
+                                                                           : rest;
+}
+
 Expected<Value> TFLiteValues::movedConstant(int index, ArrayRef<int64_t> order,
                                             const std::string &name) {
   return makeConstant(index, order, name, true);
@@ -275,15 +298,17 @@ Expected<Value> TFLiteValues::makeConstant(int index, ArrayRef<int64_t> order,
   // What was copied out of the file does not stay in memory.
   if (elements->rawBytes().data() != source.rawBytes().data())
     releaseMapped(source.rawBytes());
-  Value made = module.makeWeight(name, std::move(*elements));
-  // The integers follow from the numbers and these scales.
-  if (real && isQuantized(index)) {
-    SmallVector<double> scales(declared.quantization->scale.begin(),
-                               declared.quantization->scale.end());
-    made.getDefiningOp<top::WeightOp>().setWeightScaleAttr(
-        Builder(module.context()).getF64ArrayAttr(scales));
-  }
-  return made;
+  if (!real || !isQuantized(index))
+    return module.makeWeight(name, std::move(*elements));
+  // The integers follow from the numbers, these scales, and what f32 loses of long ones.
+  SmallVector<double> scales(declared.quantization->scale.begin(),
+                             declared.quantization->scale.end());
+  const std::vector<int64_t> rest = restOf(source, *elements, *declared.quantization);
+  auto made = module.makeWeight(name, std::move(*elements)).getDefiningOp<top::WeightOp>();
+  made.setWeightScaleAttr(Builder(module.context()).getF64ArrayAttr(scales));
+  if (!rest.empty())
+    top::setWeightRest(made, rest);
+  return made.getOutput();
 }
 
 Expected<Value> TFLiteValues::stored(int index, Layout layout) {

@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <utility>
 #include <vector>
 
 using namespace tpuc;
@@ -35,12 +36,45 @@ MultiplierShift kernels::fixedPoint(double scale) {
   return {static_cast<int32_t>(multiplier), -exponent};
 }
 
+MultiplierShift kernels::productFactor(double left, double right, double output) {
+  const float product = static_cast<float>(left) * static_cast<float>(right);
+  return fixedPoint(static_cast<double>(product / static_cast<float>(output)));
+}
+
+MultiplierShift kernels::meanFactor(double scale, int64_t count) {
+  MultiplierShift factor = fixedPoint(scale);
+  if (count <= 1)
+    return factor;
+  // The division by the count is a part of the multiplier: as many bits as it leaves free.
+  const int shift =
+      std::min({63 - std::countl_zero(static_cast<uint64_t>(count)), 32, 31 - factor.rshift});
+  factor.multiplier =
+      static_cast<int32_t>((static_cast<int64_t>(factor.multiplier) << shift) / count);
+  factor.rshift += shift;
+  return factor;
+}
+
+MultiplierShift kernels::averageFactor(int64_t count) {
+  assert(count >= 1 && count <= 1 << 20);
+  const int shift = 30 + std::bit_width(static_cast<uint64_t>(count)) - 1;
+  return {static_cast<int32_t>(((int64_t(1) << shift) + count - 1) / count), shift};
+}
+
 RequantMode kernels::fixedPointMode(bool shiftsLeft) {
   return shiftsLeft ? RequantMode::TFLite_LShift : RequantMode::TFLite;
 }
 
 static int32_t scaled(int32_t value, MultiplierShift factor) {
   return multiplyShiftTFLite(value, factor.multiplier, factor.rshift);
+}
+
+/// The same of sums that may have more than 32 bits, which are rounded once, half away from zero.
+static int64_t scaledWide(int64_t sum, MultiplierShift factor) {
+  if (std::in_range<int32_t>(sum))
+    return scaled(static_cast<int32_t>(sum), factor);
+  return static_cast<int64_t>(saturate(
+      multiplyShift(sum, factor.multiplier, 31 + factor.rshift, RoundingMode::HalfAwayFromZero),
+      integerRange<int32_t>()));
 }
 
 static int64_t stored(int64_t value, const FixedResult &result) {
@@ -131,10 +165,8 @@ void kernels::fixedAdd(const FixedOperand &left, const FixedOperand &right, bool
 
 void kernels::fixedMul(const FixedOperand &left, const FixedOperand &right,
                        const FixedResult &result, Tensor &output, ThreadPool &threads) {
-  const float product =
-      static_cast<float>(left.params.scale) * static_cast<float>(right.params.scale);
   const MultiplierShift factor =
-      fixedPoint(static_cast<double>(product / static_cast<float>(result.params.scale)));
+      productFactor(left.params.scale, right.params.scale, result.params.scale);
   forEachPair(left, right, output, threads,
               [&](int32_t a, int32_t b) { return stored(scaled(a * b, factor), result); });
 }
@@ -276,21 +308,12 @@ void kernels::fixedSum(const FixedOperand &input, std::span<const int64_t> axes,
       at[axis] = 0;
     }
   }
-  MultiplierShift factor = fixedPoint(input.params.scale / result.params.scale);
-  if (isMean && count > 0) {
-    // The division by the count is a part of the multiplier: as many bits as it leaves free.
-    int shift =
-        std::min({63 - std::countl_zero(static_cast<uint64_t>(count)), 32, 31 - factor.rshift});
-    factor.multiplier =
-        static_cast<int32_t>((static_cast<int64_t>(factor.multiplier) << shift) / count);
-    factor.rshift += shift;
-  }
+  const MultiplierShift factor =
+      meanFactor(input.params.scale / result.params.scale, isMean ? count : 1);
   withInteger(output.type(), [&]<typename T>(T) {
     const std::span<T> out = output.mutableData<T>();
-    for (size_t index = 0; index < sums.size(); ++index) {
-      out[index] =
-          static_cast<T>(stored(scaled(static_cast<int32_t>(sums[index]), factor), result));
-    }
+    for (size_t index = 0; index < sums.size(); ++index)
+      out[index] = static_cast<T>(stored(scaledWide(sums[index], factor), result));
   });
 }
 
@@ -331,59 +354,100 @@ void kernels::fixedSoftmax(const FixedOperand &input, int64_t axis, double beta,
 
 namespace {
 
-/// Where one position of a resized dimension reads: from `low` and `high`, the latter with `weight`
-/// of 10 bits, or as a number.
-struct FixedTap {
+/// The same in f32.
+struct RealTap {
   int64_t low, high;
-  int32_t weight;
   float part;
 };
 
 } // namespace
 
-/// Positions in f32, or with 10 fractional bits.
-static std::vector<FixedTap> tapsOf(int64_t from, int64_t to, FixedResize how, bool isReal) {
+/// How many elements lie between the ends of a dimension of `extent`, as its scale counts them.
+static int64_t spanOf(int64_t extent, int64_t to, FixedResize how) {
+  return how == FixedResize::AlignCorners && to > 1 ? extent - 1 : extent;
+}
+
+std::vector<FixedTap> kernels::fixedTaps(int64_t from, int64_t to, FixedResize how) {
   constexpr int64_t kOne = 1 << 10;
-  const bool aligns = how == FixedResize::AlignCorners && to > 1;
-  const int64_t inner = aligns ? from - 1 : from;
-  const int64_t outer = aligns ? to - 1 : to;
+  const int64_t inner = spanOf(from, to, how);
+  const int64_t outer = spanOf(to, to, how);
   const int64_t step = (kOne * inner + outer / 2) / outer;
-  const float scale = static_cast<float>(inner) / static_cast<float>(outer);
   std::vector<FixedTap> taps;
   for (int64_t at = 0; at < to; ++at) {
-    const bool isHalf = how == FixedResize::HalfPixel;
-    const int64_t fixed = isHalf ? at * step + step / 2 - kOne / 2 : at * step;
-    const float real =
-        isHalf ? (static_cast<float>(at) + 0.5F) * scale - 0.5F : static_cast<float>(at) * scale;
-    const int64_t below = isReal ? static_cast<int64_t>(std::floor(real)) : fixed / kOne;
-    const int64_t above =
-        isReal ? static_cast<int64_t>(std::ceil(real)) : (fixed + kOne - 1) / kOne;
+    const int64_t fixed =
+        how == FixedResize::HalfPixel ? at * step + step / 2 - kOne / 2 : at * step;
+    const int64_t below = fixed / kOne;
     // A rounded step leads beyond the last element, the farther the longer the output is.
     if (below >= from - 1) {
-      taps.push_back({from - 1, from - 1, 0, 0});
+      taps.push_back({from - 1, from - 1, 0});
       continue;
     }
     const int64_t low = std::max<int64_t>(below, 0);
-    taps.push_back({low, std::min(above, from - 1), static_cast<int32_t>(fixed - kOne * low),
-                    real - static_cast<float>(low)});
+    const int64_t above = (fixed + kOne - 1) / kOne;
+    taps.push_back({low, std::min(above, from - 1), static_cast<int32_t>(fixed - kOne * low)});
   }
   return taps;
 }
 
+static std::vector<RealTap> realTaps(int64_t from, int64_t to, FixedResize how) {
+  const float scale =
+      static_cast<float>(spanOf(from, to, how)) / static_cast<float>(spanOf(to, to, how));
+  std::vector<RealTap> taps;
+  for (int64_t at = 0; at < to; ++at) {
+    const auto position = static_cast<float>(at);
+    const float real =
+        how == FixedResize::HalfPixel ? (position + 0.5F) * scale - 0.5F : position * scale;
+    const auto below = static_cast<int64_t>(std::floor(real));
+    if (below >= from - 1) {
+      taps.push_back({from - 1, from - 1, 0});
+      continue;
+    }
+    const int64_t low = std::max<int64_t>(below, 0);
+    const auto above = static_cast<int64_t>(std::ceil(real));
+    taps.push_back({low, std::min(above, from - 1), real - static_cast<float>(low)});
+  }
+  return taps;
+}
+
+template <typename T> static T blended(T a, T b, T c, T d, const RealTap &y, const RealTap &x) {
+  const float sum = static_cast<float>(a) * (1 - y.part) * (1 - x.part) +
+                    static_cast<float>(c) * y.part * (1 - x.part) +
+                    static_cast<float>(b) * (1 - y.part) * x.part +
+                    static_cast<float>(d) * y.part * x.part;
+  return static_cast<T>(sum + 0.5F);
+}
+
 /// What lies between `a` and `b` of one row, and `c` and `d` of the next.
 template <typename T> static T blended(T a, T b, T c, T d, const FixedTap &y, const FixedTap &x) {
-  if constexpr (std::is_unsigned_v<T>) {
-    const float sum = static_cast<float>(a) * (1 - y.part) * (1 - x.part) +
-                      static_cast<float>(c) * y.part * (1 - x.part) +
-                      static_cast<float>(b) * (1 - y.part) * x.part +
-                      static_cast<float>(d) * y.part * x.part;
-    return static_cast<T>(sum + 0.5F);
-  }
   constexpr int64_t kOne = 1 << 10;
   const int64_t sum = a * (kOne - y.weight) * (kOne - x.weight) + b * (kOne - y.weight) * x.weight +
                       c * int64_t(y.weight) * (kOne - x.weight) + d * int64_t(y.weight) * x.weight;
   const int64_t half = sum > 0 ? 1 << 19 : -(1 << 19);
   return static_cast<T>((sum + half) / (1 << 20));
+}
+
+/// The last two dimensions of a tensor with elements of T, as taps say.
+template <typename T, typename Tap>
+static void resizePlanes(const Tensor &input, const std::vector<Tap> &rows,
+                         const std::vector<Tap> &columns, Tensor &output, ThreadPool &threads) {
+  const Shape &shape = input.shape();
+  const int64_t width = shape[shape.rank() - 1];
+  const int64_t inner = shape[shape.rank() - 2] * width;
+  const int64_t outer = std::ssize(rows) * std::ssize(columns);
+  const T *in = input.data<T>().data();
+  T *out = output.mutableData<T>().data();
+  threads.parallelFor(output.numElements() / outer, 1, [&](int64_t begin, int64_t end) {
+    for (int64_t plane = begin; plane < end; ++plane) {
+      const T *from = in + plane * inner;
+      T *to = out + plane * outer;
+      for (const Tap &y : rows) {
+        const T *low = from + y.low * width;
+        const T *high = from + y.high * width;
+        for (const Tap &x : columns)
+          *to++ = blended(low[x.low], low[x.high], high[x.low], high[x.high], y, x);
+      }
+    }
+  });
 }
 
 void kernels::fixedResize(const Tensor &input, FixedResize how, Tensor &output,
@@ -392,27 +456,13 @@ void kernels::fixedResize(const Tensor &input, FixedResize how, Tensor &output,
   if (shape.numElements() == 0)
     return;
   const size_t rank = shape.rank();
-  const int64_t height = input.shape()[rank - 2];
-  const int64_t width = input.shape()[rank - 1];
-  const bool isReal = input.type() == DataType::U8;
-  const std::vector<FixedTap> rows = tapsOf(height, shape[rank - 2], how, isReal);
-  const std::vector<FixedTap> columns = tapsOf(width, shape[rank - 1], how, isReal);
-  const int64_t size = shape[rank - 2] * shape[rank - 1];
+  const auto taps = [&](auto make, size_t axis) {
+    return make(input.shape()[axis], shape[axis], how);
+  };
   withInteger(output.type(), [&]<typename T>(T) {
-    const T *in = input.data<T>().data();
-    T *out = output.mutableData<T>().data();
-    const int64_t planes = shape.numElements() / std::max<int64_t>(size, 1);
-    threads.parallelFor(planes, 1, [&](int64_t begin, int64_t end) {
-      for (int64_t plane = begin; plane < end; ++plane) {
-        const T *from = in + plane * height * width;
-        T *to = out + plane * size;
-        for (const FixedTap &y : rows) {
-          const T *low = from + y.low * width;
-          const T *high = from + y.high * width;
-          for (const FixedTap &x : columns)
-            *to++ = blended(low[x.low], low[x.high], high[x.low], high[x.high], y, x);
-        }
-      }
-    });
+    if constexpr (std::is_unsigned_v<T>)
+      resizePlanes<T>(input, taps(realTaps, rank - 2), taps(realTaps, rank - 1), output, threads);
+    else
+      resizePlanes<T>(input, taps(fixedTaps, rank - 2), taps(fixedTaps, rank - 1), output, threads);
   });
 }

@@ -27,6 +27,16 @@ namespace tpuc::kernels {
 /// less than 2^-32.
 MultiplierShift fixedPoint(double scale);
 
+/// The factor of products of integers in units of `left` and `right` in units of `output`, as
+/// fixedMul has it: computed in f32.
+MultiplierShift productFactor(double left, double right, double output);
+/// `scale` / `count` (1 or more) as the factor of a sum of so many, as fixedSum has it.
+MultiplierShift meanFactor(double scale, int64_t count);
+/// The factor with which an average of `count` integers (1 to 2^20) of 8 bits, which is rounded
+/// once and half away from zero, is that of fixedAveragePool: the least multiplier of 31 bits that
+/// is not below 1 / count, so that ties stay ties or lie beyond.
+MultiplierShift averageFactor(int64_t count);
+
 /// The mode in which such multipliers scale, those that shift to the left or others.
 RequantMode fixedPointMode(bool shiftsLeft);
 
@@ -72,7 +82,8 @@ void fixedAveragePool(const Tensor &input, const WindowParams &window, const Fix
                       Tensor &output, ThreadPool &threads);
 
 /// The sum over the dimensions `axes` (0 to rank - 1, each at most once), or the mean, whose count
-/// is a part of the multiplier.
+/// is a part of the multiplier. Sums beyond 32 bits, which LiteRT lets wrap around, are rounded
+/// once.
 void fixedSum(const FixedOperand &input, std::span<const int64_t> axes, bool isMean,
               const FixedResult &result, Tensor &output);
 
@@ -82,6 +93,14 @@ void fixedSoftmax(const FixedOperand &input, int64_t axis, double beta, const Fi
 
 /// How positions of a resized tensor become those of its input.
 enum class FixedResize : uint8_t { Asymmetric, AlignCorners, HalfPixel };
+/// Where one position of a resized dimension reads: from `low` and `high`, the latter with `weight`
+/// / 2^10. They are one element at the ends, where the weight may be anything.
+struct FixedTap {
+  int64_t low, high;
+  int32_t weight;
+};
+/// Those of all positions, from `from` to `to` elements (both 1 or more).
+std::vector<FixedTap> fixedTaps(int64_t from, int64_t to, FixedResize how);
 /// Bilinear interpolation of the last two dimensions of a tensor [..., H, W] to those of the
 /// output, of one scale. Positions have 10 fractional bits, and the sum of the four products is
 /// rounded once, ties away from zero. For u8, all of that is in f32, ties up.
