@@ -12,15 +12,19 @@
 #include "tpuc/Dialect/Top/ShapeInference.h"
 #include "tpuc/Dialect/Top/TypeUtils.h"
 #include "tpuc/Dialect/Tpu/AttentionOps.h"
+#include "tpuc/Dialect/Tpu/BinaryOps.h"
 #include "tpuc/Dialect/Tpu/CastOps.h"
 #include "tpuc/Dialect/Tpu/ConvolutionOps.h"
 #include "tpuc/Dialect/Tpu/NormOps.h"
 #include "tpuc/Dialect/Tpu/RecurrentOps.h"
+#include "tpuc/Dialect/Tpu/ReduceOps.h"
 #include "tpuc/Dialect/Tpu/StoredType.h"
 #include "tpuc/Driver/DetectionSets.h"
 #include "tpuc/Driver/Validation.h"
 #include "tpuc/Support/Convert.h"
 #include "tpuc/Support/Float.h"
+#include "tpuc/Target/QuantScheme.h"
+#include "tpuc/Target/Registry.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/StringMap.h"
@@ -117,9 +121,26 @@ bool isExactLayer(mlir::Operation *op) {
   return readsIntegers && llvm::all_of(op->getResults(), isIntegerOrNone);
 }
 
+bool hasFunctions(mlir::Operation *op);
+
+/// Whether the chip of a network computes in F32, too; also where no chip is named.
+bool computesInF32(mlir::ModuleOp lowered) {
+  const auto chip = lowered->getAttrOfType<mlir::StringAttr>("module.chip");
+  if (!chip)
+    return true;
+  const Expected<const TargetInfo *> target = lookupTarget(chip.getValue().str());
+  return !target || hasScheme(**target, schemes::kF32);
+}
+
 /// Whether a device may keep what the layer adds up in the type of its result: sums of single
-/// channels, states, weights of a second product.
-bool roundsOften(mlir::Operation *op) {
+/// channels, states, weights of a second product. Without F32 it may each step of a function, a
+/// norm or a quotient.
+bool roundsOften(mlir::Operation *op, bool hasF32) {
+  const bool hasSteps =
+      hasFunctions(op) || mlir::isa<tpu::LayerNormOp, tpu::RMSNormOp, tpu::GroupNormOp,
+                                    tpu::InstanceNormOp, tpu::DivOp, tpu::ReduceOp>(op);
+  if (!hasF32 && hasSteps)
+    return true;
   if (auto conv = mlir::dyn_cast<tpu::ConvOp>(op))
     return conv.getGroup() > 1;
   return mlir::isa<tpu::DeconvOp, tpu::ScaleDotProductAttentionOp, tpu::LSTMOp, tpu::GRUOp,
@@ -140,6 +161,7 @@ llvm::StringMap<Movement> movementsOf(mlir::ModuleOp lowered) {
   if (!main || main.isExternal())
     return movements;
   uint64_t index = 0;
+  const bool hasF32 = computesInF32(lowered);
   for (mlir::Operation &op : main.front().without_terminator()) {
     for (auto [name, result] : llvm::zip_equal(tensorNames(&op), op.getResults())) {
       ++index;
@@ -153,7 +175,7 @@ llvm::StringMap<Movement> movementsOf(mlir::ModuleOp lowered) {
                                            .scale = quantized ? quantized.getScale() : 0,
                                            .rootOfTerms = rootOfTerms(&op, result),
                                            .hasFunctions = hasFunctions(&op),
-                                           .roundsOften = roundsOften(&op)});
+                                           .roundsOften = roundsOften(&op, hasF32)});
     }
   }
   return movements;

@@ -23,7 +23,8 @@ namespace tpuc {
 /// - floats of 16 bits or less: one element in 32 goes up or down by a unit of its last place.
 ///   Where each is rounded once, only sums that lie close to a border are rounded otherwise. It is
 ///   one in two where devices may round inside of the layer (depthwise convolutions, recurrent
-///   cells, attention), and more of few elements, so that some 64 are moved;
+///   cells, attention; on chips without F32 norms, quotients and functions), and more of few
+///   elements, so that some 64 are moved;
 /// - F32: by up to `kF32Units` * sqrt(k) units of 2^-24 of the element and of the tensor's root
 ///   mean square, where k is the number of terms of a sum; `kFunctionUnits` of them where the layer
 ///   has functions that devices compute by series;

@@ -290,7 +290,9 @@ bool codegen::decomposeAttention(OpMaker &maker) {
       !softmax.isF32() && softmax != element)
     return false;
   // Sums of bf16 that round after each addition are left to the host, but where all keys count.
-  if (roundsSoftmax(op) && element.isBF16() && !hidesNothing(op))
+  // Chips without F32 know no other sums.
+  if (roundsSoftmax(op) && element.isBF16() && !hidesNothing(op) &&
+      hasScheme(maker.backend.info(), schemes::kF32))
     return false;
   if (Value mask = op.getMask(); !isa<NoneType>(mask.getType()))
     if (storageDataType(mask.getType()) != DataType::Bool && !OpMaker::isFloat(mask))

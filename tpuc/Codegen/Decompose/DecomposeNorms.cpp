@@ -158,8 +158,13 @@ private:
   Value perChannel(Value operand, ArrayRef<int64_t> each, StringRef what) {
     const std::optional<Tensor> constant = OpMaker::constantOf(operand);
     const Shape shape(std::span(each.data(), each.size()));
-    return constant ? maker.weight(tpuc::convert(constant->reshaped(shape), DataType::F32), what)
-                    : maker.reshaped(maker.widened(operand), each, what);
+    if (!constant)
+      return maker.reshaped(maker.widened(operand), each, what);
+    // Without F32 all has the type of the input.
+    const Tensor numbers = tpuc::convert(constant->reshaped(shape), DataType::F32);
+    return hasScheme(maker.backend.info(), schemes::kF32)
+               ? maker.weight(numbers, what)
+               : maker.weight(numbers, what, op.getInput());
   }
 
   /// [to, from]: what each channel's group takes of each channel, 1 / channels of a group.

@@ -216,7 +216,7 @@ Value LongRows::ofEachPart(Value numbers, const RowPiece &piece, StringRef what)
     SmallVector<int64_t> repeated(OpMaker::dimsOf(numbers));
     repeated[isRow ? 3 : 2] = piece.parts;
     numbers = maker.make<tpu::MulOp>(what.str() + "_repeated", repeated,
-                                     {numbers, maker.weight(one, what.str() + "_ones")});
+                                     {numbers, maker.weight(one, what.str() + "_ones", numbers)});
   }
   SmallVector<int64_t> to = pictureDims(span.outer * piece.parts, piece.size);
   to[2] = 1;

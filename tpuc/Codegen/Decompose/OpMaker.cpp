@@ -156,7 +156,8 @@ Value OpMaker::converted(Value value, Type element, StringRef what) {
 }
 
 Value OpMaker::widened(Value value, StringRef what, bool folds) {
-  if (!isFloat(value) || storageDataType(value.getType()) == DataType::F32)
+  if (!isFloat(value) || storageDataType(value.getType()) == DataType::F32 ||
+      !hasScheme(backend.info(), schemes::kF32))
     return value;
   if (std::optional<Tensor> constant = folds ? constantOf(value) : std::nullopt)
     return weight(tpuc::convert(*constant, DataType::F32), what);

@@ -70,8 +70,8 @@ public:
   mlir::Value weight(const Tensor &tensor, llvm::StringRef what, mlir::Value like);
   /// The elements as numbers of another type.
   mlir::Value converted(mlir::Value value, mlir::Type element, llvm::StringRef what);
-  /// In F32 where the elements are floats of 16 bits; of a constant: another constant, or with
-  /// `folds` false what the chip makes of it.
+  /// In F32 where the elements are floats of 16 bits and the chip has F32; of a constant: another
+  /// constant, or with `folds` false what the chip makes of it.
   mlir::Value widened(mlir::Value value, llvm::StringRef what = "wide", bool folds = true);
   /// With the element type that result `index` has.
   mlir::Value narrowed(mlir::Value value, unsigned index, llvm::StringRef what = "narrow");

@@ -124,16 +124,16 @@ Expected<void> Lowering::lower(Operation *op) {
 }
 
 /// Operands that stay in f32: biases, which are summed so with products of any kind, what sizes and
-/// coordinates follow from, the constants of norms, which are computed so, and constants that are
-/// repeated over a tensor.
-static bool staysF32(OpOperand &operand) {
+/// coordinates follow from, and where the target has f32 the constants of norms, which are computed
+/// so, and constants that are repeated over a tensor.
+static bool staysF32(OpOperand &operand, bool hasF32) {
   if (isa<top::LayerNormOp, top::RMSNormOp, top::InstanceNormOp, top::GroupNormOp,
           top::PixelNormOp>(operand.getOwner()))
-    return operand.getOperandNumber() > 0 && operand.get().getDefiningOp<top::WeightOp>();
+    return hasF32 && operand.getOperandNumber() > 0 && operand.get().getDefiningOp<top::WeightOp>();
   // Full tensors would double what is loaded; of those the format stores what it stores of others.
   if (isa<top::AddOp, top::SubOp, top::MulOp, top::DivOp>(operand.getOwner()) ||
       (isa<top::PReluOp>(operand.getOwner()) && operand.getOperandNumber() == 1))
-    return operand.get().getDefiningOp<top::WeightOp>() &&
+    return hasF32 && operand.get().getDefiningOp<top::WeightOp>() &&
            top::staticElements(operand.get()) <
                top::staticElements(operand.getOwner()->getResult(0));
   if (operand.getOwner()->hasTrait<traits::Product>())
@@ -152,7 +152,7 @@ Value Lowering::floatOperand(OpOperand &operand, Type type) {
     return isAttentionMask(operand) &&
            (stored ? getElementTypeOrSelf(stored.getType()).isF32() : isHugeConstant(value));
   };
-  if (!element.isF32() || staysF32(operand) || isWideMask())
+  if (!element.isF32() || staysF32(operand, hasScheme(target, schemes::kF32)) || isWideMask())
     return top::isPresent(value) ? as(value, element) : value;
   auto filter = value.getDefiningOp<top::WeightOp>();
   const std::optional<ChannelOrder> order =
@@ -263,6 +263,7 @@ Expected<void> Lowering::lowerFloat(Operation *op) {
   // digit.
   if (auto attention = dyn_cast<tpu::ScaleDotProductAttentionOp>(made);
       attention && !attention.getSoftmaxType() && !type.isF32() &&
+      hasScheme(target, schemes::kF32) &&
       getElementTypeOrSelf(expressed(op->getResult(0).getType())).isF32())
     attention.setSoftmaxType(builder.getF32Type());
   replace(op, made);

@@ -329,7 +329,10 @@ struct ChipTpuOptimizePass : tpuc::impl::ChipTpuOptimizeBase<ChipTpuOptimizePass
         first = cast;
       }
     });
-    computeOnIntegers(getOperation());
+    // Their steps are in f32.
+    const Expected<const TargetInfo *> target = targetOf(getOperation());
+    if (!target || hasScheme(**target, schemes::kF32))
+      computeOnIntegers(getOperation());
     SmallVector<Operation *> ops;
     getOperation().walk([&](Operation *op) { ops.push_back(op); });
     for (Operation *op : llvm::reverse(ops))
