@@ -96,9 +96,9 @@ Expected<Place> CV18xxBackend::placeOf(Operation *op) const {
       return propagate(checked);
     return Place::Global;
   }
-  if (!hasKernel(op) || (isa<tpu::MatMulOp>(op) && !hasConstantMatrix(op)))
+  if (!hasKernel(op))
     return makeError("", "there is no kernel for it");
-  if (isa<tpu::ConvOp>(op) && !constantOf(op->getOperand(1)))
+  if (isa<tpu::ConvOp, tpu::DeconvOp>(op) && !constantOf(op->getOperand(1)))
     return makeError("", "a filter that is computed", "a constant");
   if (Expected<void> checked = checkKernel(op); !checked)
     return propagate(checked);
@@ -145,6 +145,9 @@ int64_t CV18xxBackend::transferCycles(int64_t bytes, int64_t rows) const {
 }
 
 int64_t CV18xxBackend::tileUnit(Operation *op, unsigned axis) const {
+  // Rows of products of computed matrices lie behind each other, their columns in lines.
+  if (hasComputedMatrix(op))
+    return axis == kAxisW ? info().tiles().lanes * kEuBytes : 1;
   const bool hasColumns = hasConstantMatrix(op);
   return axis == (hasColumns ? kAxisW : kAxisC) ? info().tiles().lanes : 1;
 }

@@ -17,6 +17,7 @@
 #include "tpuc/Target/Common/Stream.h"
 
 #include <cmath>
+#include <map>
 
 using namespace mlir;
 using namespace tpuc::codegen;
@@ -119,9 +120,53 @@ static std::vector<model::LayerRun> runsOf(const std::vector<uint32_t> &layers, 
   return runs;
 }
 
+/// Puts what the kernels bring along behind the network's constants, equal words once, and tells
+/// the loads where that is. Gives the bytes of both.
+static std::vector<uint8_t> withKept(const Chip &chip, MutableArrayRef<CommandStream> streams,
+                                     model::Bytes constants) {
+  constexpr size_t kAlignment = 64;
+  const auto *first = reinterpret_cast<const uint8_t *>(constants.data());
+  std::vector<uint8_t> bytes(first, first + constants.size());
+  std::map<std::vector<uint16_t>, uint64_t> places;
+  for (CommandStream &stream : streams) {
+    if (stream.constants.empty())
+      continue;
+    const auto [place, isNew] = places.try_emplace(stream.constants, 0);
+    if (isNew) {
+      bytes.resize(alignedTo(static_cast<int64_t>(bytes.size()), kAlignment));
+      place->second = bytes.size();
+      for (const uint16_t word : stream.constants) {
+        bytes.push_back(static_cast<uint8_t>(word));
+        bytes.push_back(static_cast<uint8_t>(word >> 8));
+      }
+    }
+    for (Command &command : stream.commands) {
+      if (command.engine() != Engine::Dma)
+        continue;
+      const DmaCommand dma = readDma(chip, command);
+      if (dma.src.isLocal || dma.move == Move::Fill || dma.src.base != kConstantBase ||
+          dma.src.address < kKeptConstants)
+        continue;
+      const uint64_t address = chip.globalBase + dma.src.address - kKeptConstants + place->second;
+      command.set(Field::SrcAddrLow, address & 0xFFFFFFFF).set(Field::SrcAddrHigh, address >> 32);
+    }
+  }
+  return bytes;
+}
+
 Expected<void> CV18xxEmitter::finish(model::CompiledModel &model) {
   const Chip &chip = builder.chip();
   model::Stage &stage = model.nets.front().stages.front();
+  const bool keeps =
+      llvm::any_of(streams, [](const CommandStream &stream) { return !stream.constants.empty(); });
+  if (keeps && stage.constants.empty())
+    stage.constants.push_back(
+        {.address = uint64_t{kConstantBase} << kTagShift, .data = {}, .locations = {}});
+  std::vector<uint8_t> complete;
+  if (keeps && stage.constants.size() == 1) {
+    complete = withKept(chip, streams, stage.constants.front().data);
+    stage.constants.front().data = std::as_bytes(std::span(complete));
+  }
   if (stage.constants.size() == 1) {
     auto bytes = std::make_shared<std::vector<uint8_t>>(repackConstants(chip, streams, stage));
     stage.constants.front().data = std::as_bytes(std::span(*bytes));

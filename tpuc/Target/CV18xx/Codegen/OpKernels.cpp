@@ -15,6 +15,8 @@
 #include "tpuc/Dialect/Tpu/ResizeOps.h"
 #include "tpuc/Dialect/Tpu/StoredType.h"
 #include "tpuc/Dialect/Tpu/UnaryOps.h"
+#include "tpuc/Target/CV18xx/Codegen/FunctionOps.h"
+#include "tpuc/Target/CV18xx/Codegen/RowOps.h"
 #include "tpuc/Target/CV18xx/Codegen/WindowOps.h"
 #include "tpuc/Target/CV18xx/Kernels/Elementwise.h"
 
@@ -29,20 +31,6 @@ using mlir::Operation;
 namespace {
 
 //===--- Elements -----------------------------------------------------------===//
-
-/// An operand with the result's shape: where it has one element along an axis, that is repeated.
-Expected<LocalTensor> spread(const Site &site, unsigned index, const LocalTensor &result) {
-  Expected<LocalTensor> tensor = site.operand(index);
-  if (!tensor)
-    return tensor;
-  for (size_t axis = 0; axis < 4; ++axis) {
-    if (tensor->shape[axis] == result.shape[axis])
-      continue;
-    tensor->strides[axis] = 0;
-    tensor->shape[axis] = result.shape[axis];
-  }
-  return tensor;
-}
 
 /// The second operand: a number in the command, or a tensor.
 Expected<Elements> secondOf(const Site &site, const LocalTensor &result) {
@@ -216,17 +204,6 @@ Expected<void> emitOf(tpu::ClipOp op, const Site &site) {
                                      .right = bf16Of(op.getMax().convertToDouble())});
 }
 
-/// Input and result of an op on BF16.
-Expected<std::array<LocalTensor, 2>> floatsOf(const Site &site) {
-  if (!site.isBf16() || !layoutOf(site.tiled, 0).isBf16)
-    return makeError("", "a function of integers", "a table");
-  Expected<LocalTensor> result = site.result();
-  Expected<LocalTensor> input = site.operand(0);
-  if (!result || !input)
-    return result ? propagate(input) : propagate(result);
-  return std::array{*input, *result};
-}
-
 /// One command after the other, each on what the one before has made.
 Expected<void> emitSteps(Builder &builder, std::span<const ElementCommand> steps) {
   for (const ElementCommand &step : steps)
@@ -354,7 +331,7 @@ Expected<void> emitOf(tpu::RequantIntOp op, const Site &site) {
                                     .shift = top::toInts(shifts)[0]});
 }
 
-/// The scratch of a cast: BF16 values that become integers.
+/// The scratch of a cast: integers as BF16 values, before or behind the factor.
 LocalTensor castScratch(const Chip &chip, const TiledOp &tiled, const LocalTensor &input) {
   return alignedTensor(chip, static_cast<uint32_t>(tiled.scratchAddress), input.shape, true);
 }
@@ -369,12 +346,12 @@ Expected<void> emitOf(tpu::CastOp op, const Site &site) {
   const auto to = tpu::quantizedType(op.getOutput());
   if (input->isBf16 == result->isBf16 || !(from || to) || (from && to))
     return makeError("", "a cast between other types", "one between stored integers and bf16");
-  if (from) {
-    if (Expected<void> done = emitConversion(site.builder, *input, *result); !done)
-      return done;
-    return emitScaled(site, *result, *result, from.getScale());
-  }
   const LocalTensor scaled = castScratch(site.chip(), site.tiled, *input);
+  if (from) {
+    if (Expected<void> done = emitConversion(site.builder, *input, scaled); !done)
+      return done;
+    return emitScaled(site, *result, scaled, from.getScale());
+  }
   if (Expected<void> done = emitScaled(site, scaled, *input, 1 / to.getScale()); !done)
     return done;
   return emitConversion(site.builder, scaled, *result);
@@ -394,11 +371,16 @@ template <typename... Ops> OpFunctions<Emit> tableOf() {
 
 const OpFunctions<Emit> &kernels() {
   static const auto kTable =
-      tableOf<tpu::ConvOp, tpu::MatMulOp, tpu::MaxPoolOp, tpu::AvgPoolOp, tpu::AddOp, tpu::SubOp,
-              tpu::MaxOp, tpu::MinOp, tpu::MulOp, tpu::AddConstOp, tpu::MulConstOp, tpu::MaxConstOp,
-              tpu::MinConstOp, tpu::ReluOp, tpu::ClipOp, tpu::LutOp, tpu::RequantIntOp, tpu::CastOp,
-              tpu::InterpOp, tpu::UpsampleOp, tpu::HardSigmoidOp, tpu::HardSwishOp, tpu::AbsOp,
-              tpu::NegOp, tpu::LeakyReluOp>();
+      tableOf<tpu::ConvOp, tpu::DeconvOp, tpu::MatMulOp, tpu::MaxPoolOp, tpu::AvgPoolOp, tpu::AddOp,
+              tpu::SubOp, tpu::MaxOp, tpu::MinOp, tpu::MulOp, tpu::AddConstOp, tpu::MulConstOp,
+              tpu::MaxConstOp, tpu::MinConstOp, tpu::ReluOp, tpu::ClipOp, tpu::LutOp,
+              tpu::RequantIntOp, tpu::CastOp, tpu::InterpOp, tpu::UpsampleOp, tpu::HardSigmoidOp,
+              tpu::HardSwishOp, tpu::AbsOp, tpu::NegOp, tpu::LeakyReluOp, tpu::SigmoidOp,
+              tpu::SiLUOp, tpu::SwishOp, tpu::GELUOp, tpu::MishOp, tpu::TanhOp, tpu::ErfOp,
+              tpu::ExpOp, tpu::LogOp, tpu::ReciprocalOp, tpu::SqrtOp, tpu::RsqrtOp, tpu::EluOp,
+              tpu::SoftplusOp, tpu::SoftsignOp, tpu::PowConstOp, tpu::SubConstOp, tpu::DivConstOp,
+              tpu::DivOp, tpu::SoftmaxOp, tpu::LayerNormOp, tpu::RMSNormOp, tpu::InstanceNormOp,
+              tpu::ReduceOp>();
   return kTable;
 }
 
@@ -406,16 +388,31 @@ const OpFunctions<Emit> &kernels() {
 
 bool hasKernel(Operation *op) { return static_cast<bool>(kernels().find(op)); }
 
+/// The shape of a tile as commands see it.
+static Expected<Extents> tileShape(const Chip &chip, const TiledOp &tiled, unsigned index) {
+  const bool isResult = index == tiled.op->getNumOperands();
+  const Tile &tile = isResult ? tiled.result.tile : tiled.operands[index].tile;
+  Expected<LocalTensor> tensor = layoutOf(tiled, index).local(chip, {tile});
+  if (!tensor)
+    return propagate(tensor);
+  return tensor->shape;
+}
+
 int64_t scratchOf(const Chip &chip, const TiledOp &tiled) {
-  const TensorLayout &layout = layoutOf(tiled, tiled.op->getNumOperands());
-  const bool isSum = isa<tpu::AddOp, tpu::SubOp>(tiled.op);
-  if (layout.isBf16 || !(isSum || isa<tpu::CastOp>(tiled.op)))
-    return 0;
-  Expected<LocalTensor> result = layout.local(chip, {tiled.result.tile});
+  const unsigned resultIndex = tiled.op->getNumOperands();
+  Expected<Extents> result = tileShape(chip, tiled, resultIndex);
   if (!result)
     return 0;
-  return isSum ? int64_t{sumScratch(chip, *result)}
-               : int64_t{alignedBytes(chip, result->shape, /*isBf16=*/true)};
+  if (isa<tpu::CastOp>(tiled.op))
+    return alignedBytes(chip, *result, /*isBf16=*/true);
+  if (layoutOf(tiled, resultIndex).isBf16) {
+    Expected<Extents> input = tileShape(chip, tiled, 0);
+    return std::max({scratchOfFunction(chip, tiled.op, *result), scratchOfWindows(chip, tiled),
+                     input ? scratchOfRows(chip, tiled.op, *input) : 0});
+  }
+  if (isa<tpu::AddOp, tpu::SubOp>(tiled.op))
+    return sumScratch(chip, alignedTensor(chip, 0, *result, false));
+  return 0;
 }
 
 Expected<void> emitOp(Builder &builder, const TiledOp &tiled) {

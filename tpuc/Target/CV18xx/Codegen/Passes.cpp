@@ -13,6 +13,7 @@
 #include "tpuc/Codegen/Decompose/RewriteOps.h"
 #include "tpuc/Dialect/Top/ShapeInference.h"
 #include "tpuc/Dialect/Tpu/ConvolutionOps.h"
+#include "tpuc/Dialect/Tpu/IndexOps.h"
 #include "tpuc/Dialect/Tpu/PoolOps.h"
 #include "tpuc/Dialect/Tpu/ReduceOps.h"
 #include "tpuc/Dialect/Tpu/StoredType.h"
@@ -130,10 +131,65 @@ struct AverageToConv : PassWrapper<AverageToConv, OperationPass<ModuleOp>> {
   }
 };
 
+/// The elements of an axis that constant indices name: every `step`-th from `begin` on.
+struct Progression {
+  int64_t begin = 0, step = 1, count = 1;
+};
+
+std::optional<Progression> progressionOf(tpu::GatherOp op) {
+  const std::optional<top::Dims> given = top::constantInts(op.getIndices());
+  if (!given || given->empty())
+    return std::nullopt;
+  const size_t axis = OpMaker::frontAxis(op.getAxis(), op.getInput());
+  const int64_t extent = OpMaker::dimsOf(op.getInput())[axis];
+  SmallVector<int64_t> indices;
+  for (const int64_t index : *given)
+    indices.push_back(index < 0 ? index + extent : index);
+  Progression made{.begin = indices[0], .count = std::ssize(indices)};
+  if (made.count > 1)
+    made.step = indices[1] - indices[0];
+  for (auto [place, index] : llvm::enumerate(indices))
+    if (index < 0 || index >= extent ||
+        index != made.begin + static_cast<int64_t>(place) * made.step)
+      return std::nullopt;
+  return made.step > 0 ? std::optional(made) : std::nullopt;
+}
+
+Expected<void> gatherToSlice(tpu::GatherOp op, const Backend &backend) {
+  OpMaker maker(op, backend);
+  const Progression elements = *progressionOf(op);
+  const auto axis = static_cast<int64_t>(OpMaker::frontAxis(op.getAxis(), op.getInput()));
+  const Value part = maker.sliced(op.getInput(), axis, elements.begin,
+                                  (elements.count - 1) * elements.step + 1, "part", elements.step);
+  maker.replace(0, maker.reshaped(part, OpMaker::dimsOf(op.getOutput()), "shaped"));
+  op.erase();
+  return {};
+}
+
+struct GatherToSlice : PassWrapper<GatherToSlice, OperationPass<ModuleOp>> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(GatherToSlice)
+
+  StringRef getArgument() const override { return "gather-to-slice"; }
+  StringRef getDescription() const override {
+    return "Move what constant indices name as parts of tensors";
+  }
+  void getDependentDialects(DialectRegistry &registry) const override {
+    registry.insert<top::TopDialect, tpu::TpuDialect>();
+  }
+  void runOnOperation() override {
+    const auto wants = [](tpu::GatherOp op, const Backend &) {
+      return !OpMaker::constantOf(op.getInput()) && progressionOf(op).has_value();
+    };
+    if (failed(rewriteOps<tpu::GatherOp>(getOperation(), wants, gatherToSlice)))
+      signalPassFailure();
+  }
+};
+
 } // namespace
 
 ArrayRef<OptionalPass> ownPasses() {
   static constexpr OptionalPass kPasses[] = {
+      {Stage::Divide, []() -> std::unique_ptr<Pass> { return std::make_unique<GatherToSlice>(); }},
       {Stage::Divide, []() -> std::unique_ptr<Pass> { return std::make_unique<AverageToConv>(); }},
   };
   return kPasses;

@@ -15,6 +15,8 @@ namespace tpuc::cv18xx::backend {
 
 /// The passes of this folder, in the order in which they run:
 ///
+/// * gather-to-slice: what constant indices name is a part of a tensor where they rise by equal
+///   steps; there is no command that reads indices.
 /// * average-to-conv: an average of integers over windows of one size becomes a depthwise
 ///   convolution with a filter of ones, which has the multiplier of the average. The chip's own
 ///   average multiplies by 8 bits. The mean of whole pictures is one of them.

@@ -21,6 +21,29 @@ namespace tpuc::cv18xx::backend {
 // Not the machine's.
 using mlir::Operation;
 
+Expected<LocalTensor> spread(const Site &site, unsigned index, const LocalTensor &result) {
+  Expected<LocalTensor> tensor = site.operand(index);
+  if (!tensor)
+    return tensor;
+  for (size_t axis = 0; axis < 4; ++axis) {
+    if (tensor->shape[axis] == result.shape[axis])
+      continue;
+    tensor->strides[axis] = 0;
+    tensor->shape[axis] = result.shape[axis];
+  }
+  return tensor;
+}
+
+Expected<std::array<LocalTensor, 2>> floatsOf(const Site &site, unsigned index) {
+  if (!site.isBf16() || !layoutOf(site.tiled, index).isBf16)
+    return makeError("", "a function of integers", "a table");
+  Expected<LocalTensor> result = site.result();
+  Expected<LocalTensor> input = site.operand(index);
+  if (!result || !input)
+    return result ? propagate(input) : propagate(result);
+  return std::array{*input, *result};
+}
+
 uint16_t bf16Of(double number) {
   return static_cast<uint16_t>(encodeFloat<DataType::BF16>(static_cast<float>(number)));
 }
@@ -46,14 +69,24 @@ std::array<double, 2> factorsOf(double factor) {
 
 Expected<void> emitScaled(const Site &site, const LocalTensor &result, const LocalTensor &left,
                           double factor) {
-  const std::array<double, 2> factors = factorsOf(factor);
-  if (Expected<void> done = emitElements(
-          site.builder,
-          {.name = "mul", .result = result, .left = left, .right = bf16Of(factors[0])});
-      !done || factors[1] == 1)
+  const uint16_t high = bf16Of(factor);
+  const auto lost = factor - static_cast<double>(decodeFloat<DataType::BF16>(high));
+  const auto step = [&](std::string_view name, const LocalTensor &from, double number) {
+    return emitElements(site.builder,
+                        {.name = name, .result = result, .left = from, .right = bf16Of(number)});
+  };
+  if (lost == 0)
+    return step("mul", left, factor);
+  if (left.address == result.address) {
+    const std::array<double, 2> factors = factorsOf(factor);
+    if (Expected<void> done = step("mul", left, factors[0]); !done || factors[1] == 1)
+      return done;
+    return step("mul", result, factors[1]);
+  }
+  // One rounding of both parts.
+  if (Expected<void> done = step("mul", left, lost); !done)
     return done;
-  return emitElements(
-      site.builder, {.name = "mul", .result = result, .left = result, .right = bf16Of(factors[1])});
+  return step("mac", left, factor);
 }
 
 Relu reluOf(Operation *op) {

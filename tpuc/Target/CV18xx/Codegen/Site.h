@@ -29,13 +29,20 @@ struct Site {
   bool isBf16() const { return layoutOf(tiled, op()->getNumOperands()).isBf16; }
 };
 
+/// An operand with the result's shape: where it has one element along an axis, that is repeated.
+Expected<LocalTensor> spread(const Site &site, unsigned index, const LocalTensor &result);
+
+/// Operand `index` and result of an op on BF16. Errors (without `where`): integers.
+Expected<std::array<LocalTensor, 2>> floatsOf(const Site &site, unsigned index = 0);
+
 /// The bits of the BF16 next to a number.
 uint16_t bf16Of(double number);
 
 /// Two BF16 numbers whose product is close to `factor`; the second is 1 where the first is.
 std::array<double, 2> factorsOf(double factor);
 
-/// left * factor of BF16, which is more exact than one command has it.
+/// left * factor, which is more exact than one command has it: rounded once, unless the result lies
+/// where `left` does.
 Expected<void> emitScaled(const Site &site, const LocalTensor &result, const LocalTensor &left,
                           double factor);
 

@@ -14,10 +14,12 @@
 #include "tpuc/Dialect/Tpu/ConvolutionOps.h"
 #include "tpuc/Dialect/Tpu/GroupOps.h"
 #include "tpuc/Dialect/Tpu/MatrixOps.h"
+#include "tpuc/Dialect/Tpu/ReduceOps.h"
 #include "tpuc/Dialect/Tpu/StoredType.h"
 #include "tpuc/Dialect/Tpu/UnaryOps.h"
 #include "tpuc/Interpreter/Kernels/FixedPoint.h"
 #include "tpuc/Support/Convert.h"
+#include "tpuc/Target/CV18xx/Kernels/Products.h"
 #include "tpuc/Target/CV18xx/Kernels/Windows.h"
 
 #include "llvm/Support/MathExtras.h"
@@ -29,9 +31,6 @@ namespace tpuc::cv18xx::backend {
 
 // Not the machine's.
 using mlir::Operation;
-
-/// Bits of an address behind its tag.
-static constexpr unsigned kTagShift = 40;
 
 static int64_t ceilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
@@ -69,9 +68,10 @@ std::optional<double> numberOf(Operation *op, unsigned index) {
 
 bool hasConstantMatrix(Operation *op) {
   auto product = dyn_cast<tpu::MatMulOp>(op);
-  return product && constantOf(product.getRight()) && dimsOf(product.getRight()).size() == 2 &&
-         !product.getLeftTranspose();
+  return product && constantOf(product.getRight()) && dimsOf(product.getRight()).size() == 2;
 }
+
+bool hasComputedMatrix(Operation *op) { return isa<tpu::MatMulOp>(op) && !hasConstantMatrix(op); }
 
 //===--- Filters ------------------------------------------------------------===//
 
@@ -96,6 +96,12 @@ static FilterLayout filterOf(Operation *op) {
     layout.row = ShapedType::getNumElements(dims.drop_front());
     layout.isDepthwise =
         conv.getGroup() != 1 && static_cast<int64_t>(conv.getGroup()) == dims[0] && dims[1] == 1;
+  } else if (auto deconv = dyn_cast<tpu::DeconvOp>(op)) {
+    const auto groups = static_cast<int64_t>(deconv.getGroup());
+    layout.channels = groups * dims[1];
+    layout.row = dims[0] / groups * ShapedType::getNumElements(dims.drop_front(2));
+    layout.isDepthwise = groups != 1 && groups == dims[0] && dims[1] == 1;
+    layout.turnedTaps = {dims.size() > 3 ? dims[2] : 1, dims.back()};
   } else {
     layout.isMatrix = true;
     const bool isTurned = cast<tpu::MatMulOp>(op).getRightTranspose();
@@ -124,15 +130,19 @@ static Form formOf(Operation *op, unsigned index, const TileModel &model) {
       isNumber(op, index))
     return Form::Absent;
   const bool isProduct = hasConstantMatrix(op);
-  if (isProduct || isa<tpu::ConvOp>(op)) {
+  if (isProduct || isa<tpu::ConvOp, tpu::DeconvOp>(op)) {
     if (index == 1)
       return Form::Filter;
     if (index == 2)
       return Form::Absent;
     return isProduct ? Form::Columns : Form::Plain;
   }
+  if (hasComputedMatrix(op))
+    return index == 2 ? Form::Absent : Form::Matrix;
   if (isa<tpu::LutOp>(op) && index == 1)
     return Form::Table;
+  if ((index == 0 || (isResult && !isa<tpu::ReduceOp>(op))) && worksInTheMiddle(op))
+    return Form::Turned;
   const bool isRepeated =
       !isResult && model.operands[index].extents[kAxisC] == 1 && model.result[kAxisC] != 1;
   return isRepeated ? Form::EveryLane : Form::Plain;
@@ -149,7 +159,13 @@ CV18xxLayout::CV18xxLayout(const Chip &chip, Operation *op, const TileModel &mod
     tensor.extents = isResult ? model.result : model.operands[index].extents;
     if (tensor.form == Form::Filter)
       tensor.filter = filterOf(op);
-    if (tensor.form == Form::Plain || tensor.form == Form::Columns)
+    if (auto product = dyn_cast<tpu::MatMulOp>(op))
+      tensor.isTurned =
+          (tensor.form == Form::Matrix && index == 1 && product.getRightTranspose()) ||
+          (tensor.form == Form::Columns && index == 0 && product.getLeftTranspose());
+    const bool isOfOthers = tensor.form == Form::Plain || tensor.form == Form::Columns ||
+                            tensor.form == Form::Turned || tensor.form == Form::Matrix;
+    if (isOfOthers && !tensor.isTurned)
       tensor.likeness = static_cast<uint8_t>(tensor.form);
   }
 }
@@ -169,6 +185,11 @@ int64_t CV18xxLayout::bytes(unsigned index, const Tile &tile) const {
     return 0;
   case Form::Table:
     return 256 * (tensor.isBf16 ? 2 : 1);
+  case Form::Matrix: {
+    const LocalMatrix one{0, static_cast<uint32_t>(tile[tensor.rowAxis()].size),
+                          static_cast<uint32_t>(tile[tensor.columnAxis()].size), tensor.isBf16};
+    return tile[kAxisN].size * one.bytes(chip);
+  }
   case Form::Filter: {
     const int64_t count = tensor.channels(tile).size;
     return alignedTo(tensor.filter.rowBytes(chip, count), kEuBytes) +
@@ -219,19 +240,36 @@ GlobalTensor placeOf(int64_t address) {
   return tensor;
 }
 
+std::array<uint64_t, kNumAxes> TensorLayout::strides() const {
+  static constexpr std::array<unsigned, kNumAxes> kOrder = {kAxisW, kAxisH, kAxisD, kAxisC, kAxisN};
+  static constexpr std::array<unsigned, kNumAxes> kTurned = {kAxisC, kAxisW, kAxisH, kAxisD,
+                                                             kAxisN};
+  std::array<uint64_t, kNumAxes> strides{};
+  uint64_t stride = isBf16 ? 2 : 1;
+  const bool hasRowsLast = form == Form::Turned || (form == Form::Columns && isTurned);
+  for (const unsigned axis : hasRowsLast ? kTurned : kOrder) {
+    strides[axis] = stride;
+    stride *= static_cast<uint64_t>(extents[axis]);
+  }
+  return strides;
+}
+
 Expected<GlobalTensor> TensorLayout::global(const Tile &tile, int64_t address) const {
   GlobalTensor tensor = placeOf(address);
   tensor.isBf16 = isBf16;
   tensor.shape = shapeOf(form, tile);
-  const uint64_t element = isBf16 ? 2 : 1;
-  std::array<uint64_t, kNumAxes> strides{};
-  uint64_t stride = element;
-  for (unsigned axis = kNumAxes; axis-- > 0; stride *= static_cast<uint64_t>(extents[axis]))
-    strides[axis] = stride;
+  const std::array<uint64_t, kNumAxes> strides = this->strides();
   for (unsigned axis = 0; axis < kNumAxes; ++axis)
     tensor.offset += static_cast<uint64_t>(tile[axis].begin) * strides[axis];
   if (form == Form::Columns) {
     tensor.strides = {strides[kAxisN], strides[kAxisW], strides[kAxisC]};
+    if (isTurned)
+      std::swap(tensor.shape[2], tensor.shape[3]);
+    return tensor;
+  }
+  if (form == Form::Turned) {
+    tensor.strides = {strides[kAxisN], strides[kAxisC], strides[kAxisW]};
+    std::swap(tensor.shape[2], tensor.shape[3]);
     return tensor;
   }
   tensor.strides = {strides[kAxisN], strides[kAxisC], strides[kAxisH]};
@@ -333,7 +371,19 @@ static PackedLayout rowsLayout(Operation *op, const FilterLayout &filter, int64_
   const ArrayRef<int64_t> dims = dimsOf(op->getOperand(1));
   PackedLayout layout;
   layout.shape = {rows, filter.row};
-  if (isa<tpu::ConvOp>(op)) {
+  if (isa<tpu::DeconvOp>(op) && !filter.isDepthwise) {
+    // Of [ic, oc, kh, kw], one group.
+    layout.blocks = {rows};
+    llvm::append_range(layout.blocks, dims.drop_front(2));
+    layout.blocks.push_back(dims[0]);
+    layout.order = {static_cast<int64_t>(dims.size()) - 1, 0};
+    for (int64_t axis = 1; axis + 1 < std::ssize(dims); ++axis)
+      layout.order.push_back(axis);
+    layout.padded = SmallVector<int64_t>(dims);
+    layout.padded[1] = rows;
+    return layout;
+  }
+  if (isa<tpu::ConvOp, tpu::DeconvOp>(op)) {
     layout.blocks = {rows};
     llvm::append_range(layout.blocks, dims.drop_front(2));
     layout.blocks.push_back(dims[1]);
@@ -355,7 +405,7 @@ static PackedLayout rowsLayout(Operation *op, const FilterLayout &filter, int64_
 Expected<std::optional<PackedLayout>> packedLayout(OpOperand &operand) {
   Operation *op = operand.getOwner();
   const bool isFilter = operand.getOperandNumber() == 1 &&
-                        (isa<tpu::ConvOp>(op) || hasConstantMatrix(op)) &&
+                        (isa<tpu::ConvOp, tpu::DeconvOp>(op) || hasConstantMatrix(op)) &&
                         constantOf(operand.get());
   if (!isFilter)
     return std::optional<PackedLayout>();

@@ -15,11 +15,16 @@
 
 namespace tpuc::cv18xx::backend {
 
+/// Bits of an address behind its tag.
+inline constexpr unsigned kTagShift = 40;
+
 /// How an operand of an op, or its result, lies in memory.
 enum class Form : uint8_t {
   Absent,    ///< Not loaded: left out, part of another operand or of a command.
   Plain,     ///< Row-major in the order n, c, d, h, w; c over lanes.
+  Turned,    ///< Like Plain; in global memory c lies behind w.
   Columns,   ///< Matrices: columns over lanes, the rows of each behind each other.
+  Matrix,    ///< Rows behind each other, each in equal pieces over lanes (`LocalMatrix`).
   EveryLane, ///< Like Plain with one channel, which every lane has.
   Filter,    ///< A row for each output channel, and what `FilterLayout` adds.
   Table,     ///< 256 entries, the same in every lane.
@@ -33,6 +38,8 @@ mlir::Value tensorOf(mlir::Operation *op, unsigned index);
 std::optional<double> numberOf(mlir::Operation *op, unsigned index);
 /// A product of computed rows and a constant matrix.
 bool hasConstantMatrix(mlir::Operation *op);
+/// A product of computed matrices.
+bool hasComputedMatrix(mlir::Operation *op);
 
 /// Filters of convolutions and constant matrices, packed as [rows and parameters, elements of a
 /// row]: the rows of all output channels, each [kh, kw, ic], then what the channels carry.
@@ -41,6 +48,8 @@ struct FilterLayout {
   /// Elements of a row.
   int64_t row = 0;
   bool isDepthwise = false;
+  /// Of a transposed convolution, whose taps are turned round when they are loaded: kernel h and w.
+  std::optional<std::array<int64_t, 2>> turnedTaps = std::nullopt;
   /// Of a matrix, whose columns are the channels.
   bool isMatrix = false;
   bool isBf16 = false;
@@ -63,6 +72,14 @@ struct TensorLayout : codegen::OperandLayout {
   bool isBf16 = false;
   /// Of Filter.
   FilterLayout filter = {};
+  /// Of Matrix and Columns: the rows that a product sees are the columns in global memory.
+  bool isTurned = false;
+
+  /// Of Matrix: the axes of a tile that a product sees as rows and columns.
+  unsigned rowAxis() const { return isTurned ? codegen::kAxisW : codegen::kAxisC; }
+  unsigned columnAxis() const { return isTurned ? codegen::kAxisC : codegen::kAxisW; }
+  /// Bytes from one element to the next along each axis of global memory.
+  std::array<uint64_t, codegen::kNumAxes> strides() const;
 
   /// A tile in local memory as commands see it, [n, c, d * h, w] or [n, columns, rows, 1]. Errors
   /// (without `where`): parts of a larger tile that no strides reach.

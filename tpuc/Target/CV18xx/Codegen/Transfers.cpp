@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "tpuc/Target/CV18xx/Codegen/MatrixOps.h"
 #include "tpuc/Target/CV18xx/Codegen/OpKernels.h"
 #include "tpuc/Target/CV18xx/Codegen/TensorLayout.h"
 #include "tpuc/Target/CV18xx/Kernels/Windows.h"
@@ -33,12 +34,19 @@ static Expected<void> loadFilter(Builder &builder, const TiledOp &tiled, int64_t
   };
   const Extents rows = {1, count, 1, static_cast<uint32_t>(filter.row)};
   const auto at = static_cast<uint32_t>(tile.address);
-  if (Expected<void> done =
-          emitLoad(builder, part(channels.begin * row, row, rows[3], filter.isBf16),
-                   filter.isDepthwise ? alignedTensor(chip, at, rows, filter.isBf16)
-                                      : compactTensor(chip, at, rows, filter.isBf16));
-      !done)
-    return done;
+  const LocalTensor whole = filter.isDepthwise ? alignedTensor(chip, at, rows, filter.isBf16)
+                                               : compactTensor(chip, at, rows, filter.isBf16);
+  const int64_t taps = filter.turnedTaps ? (*filter.turnedTaps)[0] * (*filter.turnedTaps)[1] : 1;
+  const int64_t tap = row / taps;
+  for (int64_t i = 0; i < taps; ++i) {
+    LocalTensor to = whole;
+    to.address += static_cast<uint32_t>((taps - 1 - i) * tap);
+    to.shape[3] = rows[3] / static_cast<uint32_t>(taps);
+    if (Expected<void> done = emitLoad(
+            builder, part(channels.begin * row + i * tap, row, to.shape[3], filter.isBf16), to);
+        !done)
+      return done;
+  }
   if (filter.carried == 0)
     return {};
   const auto behind =
@@ -59,12 +67,25 @@ static Expected<void> loadFilter(Builder &builder, const TiledOp &tiled, int64_t
   return {};
 }
 
+/// A transfer's rows are dense. So each element of one that lies turned is a row, and the rows of
+/// columns that lie turned are one.
+static Expected<LocalTensor> turned(const TensorLayout &layout, Expected<LocalTensor> tensor) {
+  if (!tensor ||
+      !(layout.form == Form::Turned || (layout.form == Form::Columns && layout.isTurned)))
+    return tensor;
+  std::swap(tensor->shape[2], tensor->shape[3]);
+  std::swap(tensor->strides[2], tensor->strides[3]);
+  return tensor;
+}
+
 Expected<void> loadOperand(Builder &builder, const TiledOp &tiled, unsigned index,
                            int64_t address) {
   const Chip &chip = builder.chip();
   const TensorLayout &layout = layoutOf(tiled, index);
   if (layout.form == Form::Filter)
     return loadFilter(builder, tiled, address);
+  if (layout.form == Form::Matrix)
+    return loadMatrices(builder, tiled, index, address);
   const LocalTile &tile = tiled.operands[index];
   if (layout.form == Form::Table) {
     GlobalTensor from = placeOf(address);
@@ -74,7 +95,7 @@ Expected<void> loadOperand(Builder &builder, const TiledOp &tiled, unsigned inde
         builder, from,
         compactTensor(chip, static_cast<uint32_t>(tile.address), from.shape, layout.isBf16));
   }
-  Expected<LocalTensor> to = layout.local(chip, tile);
+  Expected<LocalTensor> to = turned(layout, layout.local(chip, tile));
   Expected<GlobalTensor> from = layout.global(tile.tile, address);
   if (!to || !from)
     return to ? propagate(from) : propagate(to);
@@ -87,7 +108,9 @@ Expected<void> loadOperand(Builder &builder, const TiledOp &tiled, unsigned inde
 
 Expected<void> storeResult(Builder &builder, const TiledOp &tiled, int64_t address) {
   const TensorLayout &layout = layoutOf(tiled, tiled.op->getNumOperands());
-  Expected<LocalTensor> from = layout.local(builder.chip(), tiled.result);
+  if (layout.form == Form::Matrix)
+    return storeMatrices(builder, tiled, address);
+  Expected<LocalTensor> from = turned(layout, layout.local(builder.chip(), tiled.result));
   Expected<GlobalTensor> to = layout.global(tiled.result.tile, address);
   if (!to || !from)
     return to ? propagate(from) : propagate(to);

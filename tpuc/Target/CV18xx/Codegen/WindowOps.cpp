@@ -8,6 +8,7 @@
 
 #include "tpuc/Target/CV18xx/Codegen/WindowOps.h"
 #include "tpuc/Dialect/Top/ShapeInference.h"
+#include "tpuc/Target/CV18xx/Codegen/MatrixOps.h"
 #include "tpuc/Target/CV18xx/Kernels/Elementwise.h"
 #include "tpuc/Target/CV18xx/Kernels/Windows.h"
 
@@ -58,7 +59,93 @@ int64_t parameterAddress(const Site &site) {
   return tile.address + alignedTo(layout.filter.rowBytes(site.chip(), count), kEuBytes);
 }
 
-Expected<void> convolve(const Site &site, const Window &window) {
+/// A part of a tensor's channels, of one picture.
+LocalTensor channelsOf(const Chip &chip, LocalTensor tensor, uint32_t picture, uint32_t begin,
+                       uint32_t count) {
+  tensor.address += picture * tensor.strides[0] + begin / chip.lanes * tensor.strides[1] +
+                    begin % chip.lanes * kLaneBytes;
+  tensor.shape[0] = 1;
+  tensor.shape[1] = count;
+  return tensor;
+}
+
+/// One command for each group and picture: both begin in any lane.
+Expected<void> convolveGroups(const Site &site, const Convolution &all, uint32_t groups) {
+  const Chip &chip = site.chip();
+  const FilterLayout &filter = layoutOf(site.tiled, 1).filter;
+  const uint32_t inputs = all.input.shape[1] / groups, outputs = all.result.shape[1] / groups;
+  const auto rowBytes = static_cast<uint32_t>(filter.row * filter.elementBytes());
+  const uint32_t carried = filter.isBf16 ? 2 : kRequantBytes;
+  for (uint32_t picture = 0; picture < all.input.shape[0]; ++picture)
+    for (uint32_t group = 0; group < groups; ++group) {
+      Convolution one = all;
+      const uint32_t first = group * outputs;
+      one.input = channelsOf(chip, all.input, picture, group * inputs, inputs);
+      one.result = channelsOf(chip, all.result, picture, first, outputs);
+      // Their addresses have the lowest bit of the lane; the others are those of the result.
+      const uint32_t lane = first % chip.lanes % 2 * kLaneBytes;
+      one.filter += first / chip.lanes * rowBytes + lane;
+      if (one.parameters)
+        *one.parameters += first / chip.lanes * carried + lane;
+      if (Expected<void> done = emitConvolution(site.builder, one); !done)
+        return done;
+    }
+  return {};
+}
+
+/// A tensor of one number. Any value of `from` becomes it.
+Expected<void> fill(const Site &site, const LocalTensor &result, const LocalTensor &from,
+                    uint16_t bits) {
+  LocalTensor one = from;
+  one.shape = result.shape;
+  one.strides = {};
+  // Channels of the tensor lie in all lanes that the result has channels in.
+  if (Expected<void> done =
+          emitElements(site.builder, {.name = "max", .result = result, .left = one, .right = bits});
+      !done)
+    return done;
+  return emitElements(site.builder,
+                      {.name = "min", .result = result, .left = result, .right = bits});
+}
+
+/// What a convolution has around its input, if it is another number than 0.
+std::optional<double> outsideOf(Operation *op) {
+  const auto given = op->getAttrOfType<FloatAttr>("pad_value");
+  if (!given || given.getValueAsDouble() == 0)
+    return std::nullopt;
+  return given.getValueAsDouble();
+}
+
+Extents withPads(Extents shape, const Window &window) {
+  for (size_t i = 0; i < 2; ++i)
+    shape[2 + i] += window.padBegin[i] + window.padEnd[i];
+  return shape;
+}
+
+/// The input with another number than 0 around it, in the scratch. Commands know 0 only.
+Expected<LocalTensor> surrounded(const Site &site, const LocalTensor &input, Window &window,
+                                 double outside) {
+  const Extents shape = withPads(input.shape, window);
+  if (shape == input.shape)
+    return input;
+  if (!input.isBf16)
+    return makeError("", "a number beside stored integers", "0");
+  const LocalTensor padded =
+      alignedTensor(site.chip(), static_cast<uint32_t>(site.tiled.scratchAddress), shape, true);
+  if (Expected<void> done = fill(site, padded, input, bf16Of(outside)); !done)
+    return propagate(done);
+  LocalTensor inner = padded;
+  inner.shape = input.shape;
+  inner.address += window.padBegin[0] * padded.strides[2] + window.padBegin[1] * padded.strides[3];
+  if (Expected<void> done =
+          emitElements(site.builder, {.name = "copy", .result = inner, .left = input});
+      !done)
+    return propagate(done);
+  window.padBegin = window.padEnd = {};
+  return padded;
+}
+
+Expected<void> convolve(const Site &site, Window window, uint32_t groups = 1) {
   const FilterLayout &filter = layoutOf(site.tiled, 1).filter;
   const LocalTile &tile = site.tiled.operands[1];
   if (tile.held && *tile.held != tile.tile)
@@ -67,19 +154,55 @@ Expected<void> convolve(const Site &site, const Window &window) {
   Expected<LocalTensor> result = site.result();
   if (!input || !result)
     return input ? propagate(result) : propagate(input);
+  if (const std::optional<double> outside = outsideOf(site.op())) {
+    input = surrounded(site, *input, window, *outside);
+    if (!input)
+      return propagate(input);
+  }
   const Relu relu = reluOf(site.op());
+  const int64_t count = layoutOf(site.tiled, 1).channels(tile.tile).size;
   Convolution convolution{.input = *input,
                           .result = *result,
                           .window = window,
                           .filter = static_cast<uint32_t>(tile.address),
                           .parameters = std::nullopt,
+                          .halfDistance =
+                              static_cast<uint32_t>(filter.carriedBytes(site.chip(), count) / 2),
                           .isDepthwise = filter.isDepthwise,
                           .hasRelu = relu.is};
   if (filter.carried != 0)
     convolution.parameters = static_cast<uint32_t>(parameterAddress(site));
-  if (Expected<void> done = emitConvolution(site.builder, convolution); !done)
+  if (Expected<void> done = groups == 1 ? emitConvolution(site.builder, convolution)
+                                        : convolveGroups(site, convolution, groups);
+      !done)
     return done;
   return limitResult(site, *result, relu);
+}
+
+/// The window of a transposed convolution over what it inserts: taps are turned round.
+Expected<Window> transposedWindow(const TiledOp &tiled) {
+  const Window given{.kernel = planar(tiled.op, "kernel_shape"),
+                     .stride = planar(tiled.op, "strides"),
+                     .dilation = planar(tiled.op, "dilations")};
+  Window window{.kernel = given.kernel, .dilation = given.dilation};
+  for (unsigned i = 0; i < 2; ++i) {
+    const unsigned axis = kAxisH + i;
+    const AxisMap &map = tiled.model->operands[0].maps[axis];
+    const Range input = tiled.operands[0].tile[axis], result = tiled.result.tile[axis];
+    const bool isWindow = map.kind == AxisMap::Transposed;
+    const int64_t stride = isWindow ? map.stride : 1, pad = isWindow ? map.pad : 0;
+    const int64_t length = isWindow ? map.window : 1;
+    const int64_t first = input.begin * stride, last = (input.end() - 1) * stride;
+    const int64_t before = first - (result.begin + pad - length + 1);
+    const int64_t behind = result.end() - 1 + pad - last;
+    if (before < 0 || behind < 0)
+      return makeError("", "windows that see no value of the input", "some");
+    window.padBegin[i] = static_cast<uint32_t>(before);
+    window.padEnd[i] = static_cast<uint32_t>(behind);
+    // One value has nothing between.
+    window.insert[i] = input.size == 1 ? 0 : static_cast<uint32_t>(stride - 1);
+  }
+  return window;
 }
 
 Expected<Pool> poolOf(const Site &site) {
@@ -97,13 +220,27 @@ Expected<void> emitOf(tpu::ConvOp op, const Site &site) {
   Expected<Window> window = windowOf(site.tiled);
   if (!window)
     return propagate(window);
+  if (op.getPadValues())
+    return makeError("", "numbers of their own beside each channel", "one for all");
+  const bool isDepthwise = layoutOf(site.tiled, 1).filter.isDepthwise;
+  return convolve(site, *window, isDepthwise ? 1 : static_cast<uint32_t>(op.getGroup()));
+}
+
+Expected<void> emitOf(tpu::DeconvOp op, const Site &site) {
+  if (op.getKernelShape().size() > 2)
+    return makeError("", "a window over three dimensions", "1 or 2");
   if (op.getGroup() != 1 && !layoutOf(site.tiled, 1).filter.isDepthwise)
     return makeError("", std::to_string(op.getGroup()) + " groups of channels",
                      "one, or of one each");
-  return convolve(site, *window);
+  if (op.getInserts() && llvm::any_of(top::toInts(*op.getInserts()), [](int64_t n) { return n; }))
+    return makeError("", "more zeros between the values", "those of the strides");
+  Expected<Window> window = transposedWindow(site.tiled);
+  return window ? convolve(site, *window) : propagate(window);
 }
 
-Expected<void> emitOf(tpu::MatMulOp, const Site &site) { return convolve(site, {}); }
+Expected<void> emitOf(tpu::MatMulOp op, const Site &site) {
+  return hasConstantMatrix(op) ? convolve(site, {}) : emitProducts(op, site);
+}
 
 Expected<void> emitOf(tpu::MaxPoolOp, const Site &site) {
   Expected<Pool> pool = poolOf(site);
@@ -154,6 +291,17 @@ Expected<void> emitOf(tpu::AvgPoolOp op, const Site &site) {
       !done)
     return done;
   return limitResult(site, pool->result, relu);
+}
+
+int64_t scratchOfWindows(const Chip &chip, const TiledOp &tiled) {
+  if (!isa<tpu::ConvOp>(tiled.op) || !outsideOf(tiled.op))
+    return 0;
+  Expected<Window> window = windowOf(tiled);
+  Expected<LocalTensor> input = layoutOf(tiled, 0).local(chip, {tiled.operands[0].tile});
+  if (!window || !input)
+    return 0;
+  const Extents shape = withPads(input->shape, *window);
+  return shape == input->shape ? 0 : int64_t{alignedBytes(chip, shape, true)};
 }
 
 } // namespace tpuc::cv18xx::backend

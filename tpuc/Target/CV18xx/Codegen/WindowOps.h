@@ -19,9 +19,14 @@ namespace tpuc::cv18xx::backend {
 // Errors (without `where`) say what the chip cannot do.
 
 Expected<void> emitOf(tpu::ConvOp op, const Site &site);
+/// A convolution of values with zeros between them.
+Expected<void> emitOf(tpu::DeconvOp op, const Site &site);
 Expected<void> emitOf(tpu::MatMulOp op, const Site &site);
 Expected<void> emitOf(tpu::MaxPoolOp op, const Site &site);
 Expected<void> emitOf(tpu::AvgPoolOp op, const Site &site);
+
+/// Bytes that these want in each lane; none of other ops.
+int64_t scratchOfWindows(const Chip &chip, const codegen::TiledOp &tiled);
 
 } // namespace tpuc::cv18xx::backend
 

@@ -102,6 +102,15 @@ Expected<void> Builder::add(Command command) {
   return {};
 }
 
+uint64_t Builder::keep(std::span<const uint16_t> words) {
+  const uint64_t next = kKeptConstants + stream.constants.size() * sizeof(uint16_t);
+  const auto [place, isNew] =
+      kept.try_emplace(std::vector<uint16_t>(words.begin(), words.end()), next);
+  if (isNew)
+    stream.constants.insert(stream.constants.end(), words.begin(), words.end());
+  return place->second;
+}
+
 CommandStream Builder::finish() {
   CommandStream made = std::move(stream);
   *this = Builder(*chipInfo);

@@ -11,6 +11,7 @@
 
 #include "tpuc/Target/CV18xx/Machine/Operands.h"
 
+#include <map>
 #include <optional>
 #include <string>
 #include <unordered_map>
@@ -23,7 +24,14 @@ struct CommandStream {
   std::vector<Command> commands;
   std::vector<uint32_t> layerOf;
   std::vector<std::string> layers;
+  /// What kernels bring along: words that loads find from `kKeptConstants` on behind the base
+  /// register of the constants, until the network's constants are complete.
+  std::vector<uint16_t> constants;
 };
+
+/// The base register of constants, and where those of kernels begin for the time being.
+inline constexpr unsigned kConstantBase = 1;
+inline constexpr uint64_t kKeptConstants = uint64_t{1} << 36;
 
 /// Takes commands of both engines in program order and gives them ids and waits. A command waits
 /// for the other engine's last command that writes what it reads or writes, or reads what it
@@ -43,6 +51,9 @@ public:
   /// Appends a command; its id and wait are set here. Errors (without `where`): what the chip
   /// refuses.
   Expected<void> add(Command command);
+
+  /// The offset at which loads find these words; equal ones are kept once.
+  uint64_t keep(std::span<const uint16_t> words);
 
   size_t numCommands(Engine engine) const { return numbers[static_cast<size_t>(engine)]; }
   /// Hands everything over; the builder is as new afterwards.
@@ -65,6 +76,7 @@ private:
   const Chip *chipInfo;
   CommandStream stream;
   std::unordered_map<std::string, uint32_t> layerIndices;
+  std::map<std::vector<uint16_t>, uint64_t> kept;
   std::array<Accesses, 2> accesses = {};
   std::array<uint32_t, 2> ids = {};
   std::array<size_t, 2> numbers = {};

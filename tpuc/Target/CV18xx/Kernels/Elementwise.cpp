@@ -209,14 +209,6 @@ Expected<void> emitRescale(Builder &builder, const Rescale &rescale) {
 
 namespace {
 
-/// As many rows of equal length as a command takes; none where `count` has no such divisors.
-std::optional<std::array<uint32_t, 2>> rowsOf(uint32_t count) {
-  for (uint32_t width = std::min(count, kMost); width >= 1 && count / width <= kMost; --width)
-    if (count % width == 0)
-      return std::array{count / width, width};
-  return std::nullopt;
-}
-
 Expected<void> emitLookupPart(Builder &builder, const LocalTensor &result, const LocalTensor &input,
                               uint32_t table) {
   Command command = builder.make("lookup");
@@ -241,22 +233,30 @@ Expected<void> emitLookup(Builder &builder, const LocalTensor &result, const Loc
                           uint32_t table) {
   const Chip &chip = builder.chip();
   const Extents &shape = result.shape;
-  const auto rows = rowsOf(shape[2] * shape[3]);
   if (!result.isAligned(chip) || !input.isAligned(chip))
     return makeError("", "a part of a tensor in local memory", "a whole one");
-  if (!rows)
-    return makeError("", fmt::format("{} elements of a channel", shape[2] * shape[3]),
-                     fmt::format("a product of two numbers up to {}", kMost));
-  const uint32_t step = kMost / chip.lanes * chip.lanes;
+  const uint32_t count = shape[2] * shape[3];
+  // More than a row or two of other extents: rows of whole lines, and what is left, slot by slot.
+  const bool isOne = count <= kMost;
+  const uint32_t step = isOne ? kMost / chip.lanes * chip.lanes : chip.lanes;
   for (uint32_t n = 0; n < shape[0]; ++n)
     for (uint32_t c = 0; c < shape[1]; c += step) {
-      const auto part = [&](LocalTensor tensor) {
-        tensor.address += n * tensor.strides[0] + c / chip.lanes * tensor.strides[1];
-        tensor.shape = {1, std::min(step, shape[1] - c), (*rows)[0], (*rows)[1]};
-        return tensor;
+      const auto emit = [&](uint32_t begin, uint32_t height, uint32_t width) {
+        const auto part = [&](LocalTensor tensor) {
+          tensor.address += n * tensor.strides[0] + c / chip.lanes * tensor.strides[1] +
+                            begin * tensor.elementBytes();
+          tensor.shape = {1, std::min(step, shape[1] - c), height, width};
+          return tensor;
+        };
+        return emitLookupPart(builder, part(result), part(input), table);
       };
-      if (Expected<void> done = emitLookupPart(builder, part(result), part(input), table); !done)
-        return done;
+      const uint32_t rows = isOne ? 0 : count / kRow, rest = isOne ? count : count % kRow;
+      for (uint32_t row = 0; row < rows; row += kMost)
+        if (Expected<void> done = emit(row * kRow, std::min(kMost, rows - row), kRow); !done)
+          return done;
+      if (rest != 0)
+        if (Expected<void> done = emit(rows * kRow, 1, rest); !done)
+          return done;
     }
   return {};
 }

@@ -19,6 +19,7 @@ void setWindow(FieldSetter &fields, const Window &window, const LocalTensor &inp
   fields.set(Field::PadTop, window.padBegin[0]).set(Field::PadBottom, window.padEnd[0]);
   fields.set(Field::PadLeft, window.padBegin[1]).set(Field::PadRight, window.padEnd[1]);
   fields.set(Field::DilY, window.dilation[0] - 1).set(Field::DilX, window.dilation[1] - 1);
+  fields.set(Field::InsY, window.insert[0]).set(Field::InsX, window.insert[1]);
   fields.set(Field::StrideY, window.stride[0]).set(Field::StrideX, window.stride[1]);
   fields.set(Field::Opd1H, window.kernel[0]).set(Field::Opd1W, window.kernel[1]);
   fields.set(Field::Opd0Addr, input.address).shape(kOpd0Shape, input.shape);
@@ -31,16 +32,15 @@ void setWindow(FieldSetter &fields, const Window &window, const LocalTensor &inp
 }
 
 /// Bias or packed parameters.
-void setParameters(FieldSetter &fields, const Chip &chip, const Convolution &convolution) {
+void setParameters(FieldSetter &fields, const Convolution &convolution) {
   fields.set(Field::Operands, convolution.parameters ? 3 : 2);
   if (!convolution.parameters)
     return;
   const uint32_t channels = convolution.result.shape[1];
   fields.shape(kOpd2Shape, {1, channels, 1, 1}).set(Field::Opd2Addr, *convolution.parameters);
   fields.set(Field::Opd2Layout, static_cast<uint64_t>(Layout::PerChannel));
-  const uint32_t slots = (channels + chip.lanes - 1) / chip.lanes;
   if (convolution.input.isBf16)
-    fields.set(Field::Opd2Narrow, 0).set(Field::Opd2StrB, slots * 2);
+    fields.set(Field::Opd2Narrow, 0).set(Field::Opd2StrB, convolution.halfDistance);
   else
     fields.set(Field::Requant, 1);
 }
@@ -66,7 +66,7 @@ Expected<void> emitConvolution(Builder &builder, const Convolution &convolution)
   FieldSetter fields(command);
   const LocalTensor &input = convolution.input;
   setWindow(fields, convolution.window, input, convolution.result, true);
-  setParameters(fields, chip, convolution);
+  setParameters(fields, convolution);
   fields.set(Field::Opd1Addr, convolution.filter).set(Field::Relu, convolution.hasRelu);
   if (convolution.isDepthwise) {
     fields.strides(kOpd0Strides, input.strides);

@@ -17,6 +17,8 @@ namespace tpuc::cv18xx {
 struct Window {
   std::array<uint32_t, 2> kernel = {1, 1}, stride = {1, 1}, dilation = {1, 1};
   std::array<uint32_t, 2> padBegin = {}, padEnd = {};
+  /// Zeros between the values of the input.
+  std::array<uint32_t, 2> insert = {};
 };
 
 /// Bytes of what the channels of integers carry: bias (i32), multiplier (u32), shift (u8).
@@ -26,12 +28,14 @@ inline constexpr uint32_t kRequantBytes = 9;
 /// kh, kw, ic], those of depthwise ones aligned as [c, kh, kw]. Integers are signed; each channel
 /// has `kRequantBytes` at `parameters`: y = saturate(relu((sum + bias) * multiplier / 2^31, half
 /// up, / 2^shift, half away from zero)). BF16: `parameters` has the upper halves of float32 biases,
-/// and slot after slot behind them the lower ones; none: no bias.
+/// and `halfDistance` bytes behind them the lower ones; none: no bias. A part of the channels of a
+/// tensor, its filter and its parameters begins in any lane, if it is of one picture.
 struct Convolution {
   LocalTensor input, result;
   Window window;
   uint32_t filter = 0;
   std::optional<uint32_t> parameters;
+  uint32_t halfDistance = 0;
   bool isDepthwise = false;
   bool hasRelu = false;
 };

@@ -1,0 +1,58 @@
+//===- Products.h - Products of matrices ---------------------- -*- C++ -*-===//
+//
+// Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TPUC_TARGET_CV18XX_KERNELS_PRODUCTS_H
+#define TPUC_TARGET_CV18XX_KERNELS_PRODUCTS_H
+
+#include "tpuc/Target/CV18xx/Kernels/LocalTensor.h"
+
+namespace tpuc::cv18xx {
+
+/// A matrix in local memory: the rows are cut into pieces of whole lines, one in each lane
+/// from the first on. The last piece may be shorter.
+struct LocalMatrix {
+  uint32_t address = 0;
+  uint32_t rows = 1, columns = 1;
+  bool isBf16 = true;
+
+  uint32_t elementBytes() const { return isBf16 ? 2 : 1; }
+  uint32_t width(const Chip &chip) const;
+  uint32_t pieces(const Chip &chip) const;
+  /// What a row, and what all take in each lane.
+  uint32_t rowBytes(const Chip &chip) const { return width(chip) * elementBytes(); }
+  uint32_t bytes(const Chip &chip) const { return rows * rowBytes(chip); }
+};
+
+/// A matrix in global memory; strides are bytes.
+struct GlobalMatrix {
+  GlobalTensor begin = {};
+  uint64_t rowStride = 0, columnStride = 0;
+};
+
+// Between matrices of the same extents. Columns that do not lie side by side are moved one by one.
+// Errors (without `where`): what the chip refuses.
+
+Expected<void> emitLoad(Builder &builder, const GlobalMatrix &from, const LocalMatrix &to);
+Expected<void> emitStore(Builder &builder, const LocalMatrix &from, const GlobalMatrix &to);
+
+/// How sums of signed integers become 8 bits: times multiplier / 2^31, half up, then / 2^shift,
+/// half away from zero.
+struct SumScale {
+  uint32_t multiplier = 0;
+  unsigned shift = 0;
+};
+
+/// result = left * right: sums of float32 that truncate, or of integers. Errors (without `where`):
+/// more than 4095 rows.
+Expected<void> emitProduct(Builder &builder, const LocalMatrix &result, const LocalMatrix &left,
+                           const LocalMatrix &right, bool hasRelu,
+                           std::optional<SumScale> scale = std::nullopt);
+
+} // namespace tpuc::cv18xx
+
+#endif // TPUC_TARGET_CV18XX_KERNELS_PRODUCTS_H
