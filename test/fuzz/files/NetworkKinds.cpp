@@ -22,6 +22,7 @@
 #include "tpuc/Interpreter/Interpreter.h"
 #include "tpuc/Support/Npy.h"
 #include "tpuc/Support/Npz.h"
+#include "tpuc/Target/Registry.h"
 
 #include <fmt/format.h>
 #include <sys/mman.h>
@@ -247,7 +248,8 @@ void writeQuantizeTable(const std::filesystem::path &folder) {
 
 void makeNetwork(const std::filesystem::path &folder) {
   const int none = ::memfd_create("notes", 0);
-  runChain(folder, kChip, 1, Notes(none));
+  if (const Expected<const TargetInfo *> target = lookupTarget(kChip))
+    runChain(folder, **target, 1, Notes(none));
   ::close(none);
   std::error_code ignored;
   std::filesystem::copy(folder / "samples" / "0.npz", folder / kSample, ignored);
