@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "tpuc/Target/BM1684/Kernels/Integers.h"
 #include "tpuc/Target/BM1684/Kernels/Windows.h"
 
 #include <gmock/gmock.h>
@@ -34,6 +35,75 @@ TEST(Convolution, DepthwiseOnesTakeNoInputWithGapsBetweenSlots) {
   EXPECT_THAT(depthwiseMessage(66, 5), HasSubstr("an input with gaps"));
   // Channels of one slot have no gaps between them.
   EXPECT_EQ(depthwiseMessage(64, 5), "taken");
+}
+
+/// Which transfer each command of the TIU waits for.
+std::vector<uint32_t> waitsOf(Builder &builder) {
+  const Expected<CommandStreams> streams = builder.finish();
+  EXPECT_TRUE(streams) << streams.error().message();
+  std::vector<uint32_t> waits;
+  for (const mc::Command &command : streams->tiu)
+    waits.push_back(command.dependency());
+  return waits;
+}
+
+TEST(IntegerTable, LookupsWaitForTheirTable) {
+  const LocalTensor bytes = localTensor(DataType::U8, {1, 64, 4, 4}, 0);
+  const auto tableAt = [](uint64_t at) {
+    return globalTensor(DataType::I8, {1, 1, 1, 256}, kGlobalBase + at);
+  };
+  Builder builder;
+  ASSERT_TRUE(emitLoadTable(builder, tableAt(0), 0x1000));
+  ASSERT_TRUE(emitLoadTable(builder, tableAt(256), 0x2000));
+  const IntegerTable lookup{bytes, 0x1000, bytes, {}};
+  ASSERT_TRUE(emitIntegerTable(builder, lookup));
+  // Another table beside it does not matter; one in its place does.
+  EXPECT_EQ(waitsOf(builder), std::vector<uint32_t>({1}));
+  ASSERT_TRUE(emitIntegerTable(builder, lookup));
+  ASSERT_TRUE(emitLoadTable(builder, tableAt(0), 0x1200));
+  ASSERT_TRUE(emitIntegerTable(builder, lookup));
+  const Expected<CommandStreams> streams = builder.finish();
+  ASSERT_TRUE(streams) << streams.error().message();
+  EXPECT_EQ(streams->gdma[0].dependency(), 1u);
+  EXPECT_EQ(streams->tiu[1].dependency(), 1u);
+}
+
+/// What a convolution of one image takes of scratch: strips of rows, where these are worth it.
+uint32_t stripBytes(int64_t channels, int64_t rows, int64_t images) {
+  IntegerConvolution conv;
+  conv.input = localTensor(DataType::U8, {images, channels, rows, 16}, 0);
+  conv.output = localTensor(DataType::I8, {images, 64, rows, 16}, 0x10000);
+  conv.filterAddress = 0x20000;
+  conv.bounds = {-128, 127};
+  const Expected<uint32_t> bytes = integerConvolutionScratch(conv);
+  EXPECT_TRUE(bytes) << bytes.error().message();
+  return *bytes;
+}
+
+TEST(IntegerConvolution, OneImageIsComputedInStrips) {
+  // Four rows of 16 words for the strips, and as many for what is put beside them.
+  EXPECT_EQ(stripBytes(64, 16, 1), 2u * 4 * 16 * 4);
+  EXPECT_EQ(stripBytes(64, 16, 4), 0u);
+  // One row cannot be divided.
+  EXPECT_EQ(stripBytes(64, 1, 1), 0u);
+}
+
+TEST(IntegerSum, SumsOnTheirWayFit) {
+  const LocalTensor bytes = localTensor(DataType::I8, {1, 64, 4, 4}, 0);
+  IntegerSum sum{.inputs = {bytes, bytes, bytes},
+                 .multipliers = {127, 127, 1},
+                 .shift = 8,
+                 .output = bytes,
+                 .bounds = {-128, 127},
+                 .scratch = {}};
+  EXPECT_TRUE(integerSumScratch(sum));
+  sum.multipliers = {127, 127, 127};
+  EXPECT_TRUE(integerSumScratch(sum));
+  sum.inputs.emplace_back(bytes);
+  sum.multipliers.push_back(127);
+  const Expected<uint32_t> refused = integerSumScratch(sum);
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().message(), HasSubstr("a sum of 48768 on its way"));
 }
 
 } // namespace

@@ -133,6 +133,7 @@ Expected<IntegerConvolution> convolutionOf(const TiledOp &tiled, const Window2d 
   conv.window = window;
   conv.shift = *shift;
   conv.bounds = boundsOf(tiled.op);
+  conv.scratch = scratchRoom(tiled);
   if (elementTypeOf(tiled.op, 1) != DataType::I8)
     return makeError("", "a filter that is not i8");
   if (isPresent(tiled.op, 2))
@@ -150,7 +151,7 @@ Kernels convKernels(const TiledOp &tiled) {
   Expected<IntegerConvolution> conv = convolutionOf(tiled, *window);
   if (!conv)
     return propagate(conv);
-  return oneChecked<checkIntegerConvolution, emitIntegerConvolution>(*conv);
+  return one<integerConvolutionScratch, emitIntegerConvolution>(*conv);
 }
 
 Kernels deconvKernels(const TiledOp &tiled) {
@@ -161,7 +162,7 @@ Kernels deconvKernels(const TiledOp &tiled) {
   if (!conv)
     return propagate(conv);
   conv->isTransposed = true;
-  return oneChecked<checkIntegerConvolution, emitIntegerConvolution>(*conv);
+  return one<integerConvolutionScratch, emitIntegerConvolution>(*conv);
 }
 
 Kernels maxPoolKernels(const TiledOp &tiled) {

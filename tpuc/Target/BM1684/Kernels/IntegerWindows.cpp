@@ -122,13 +122,159 @@ void addDense(Builder &builder, const IntegerConvolution &conv) {
 
 } // namespace
 
-Expected<void> checkIntegerConvolution(const IntegerConvolution &conv) {
-  return check("convolution", conv);
+//===--- Strips -----------------------------------------------------------===//
+
+namespace {
+
+constexpr int64_t kStrips = 4;
+
+/// Of a single image, strips of rows that are the batch items of another convolution.
+struct StripPlan {
+  /// Rows of the result and of the input in each strip, and how far apart the latter begin.
+  int64_t outputRows = 0, inputRows = 0, step = 0;
+  /// The strips, their result, and room for one of the former.
+  LocalTensor input, output, part;
+  uint32_t bytes = 0;
+};
+
+/// Cycles of the command for 16 pixels and a slot of output channels: of few input channels a tap
+/// takes more than one.
+double cyclesOf(const IntegerConvolution &conv) {
+  constexpr double kTap[] = {6.82, 3.91, 1.55, 1.3, 1.15, 1.05};
+  constexpr double kStart = 10;
+  const int64_t groups = ceilDiv(conv.input.shape[1] / conv.group, 4);
+  const double tap = groups <= std::ssize(kTap) ? kTap[static_cast<size_t>(groups - 1)] : 1.0;
+  const int64_t taps = conv.window.kernel[0] * conv.window.kernel[1];
+  return static_cast<double>(groups * taps) * tap + kStart;
+}
+
+/// The strips, where they are worth it; none of others.
+std::optional<StripPlan> stripsOf(const IntegerConvolution &conv) {
+  const Extents &in = conv.input.shape, &out = conv.output.shape;
+  if (out[0] != 1 || out[2] < 2 || conv.isDepthwise() || conv.isTransposed ||
+      conv.input.startLane != 0)
+    return std::nullopt;
+  StripPlan plan;
+  plan.outputRows = ceilDiv(out[2], kStrips);
+  plan.step = plan.outputRows * conv.window.stride[0];
+  plan.inputRows = (plan.outputRows - 1) * conv.window.stride[0] +
+                   (conv.window.kernel[0] - 1) * conv.window.dilation[0] + 1;
+  // For 16 pixels and a slot of channels: nine commands of two cycles put words beside each other,
+  // and three, and one of one cycle, take them apart.
+  constexpr double kPack = 18, kUnpack = 7;
+  const auto rounds = [](int64_t channels, int64_t rows, int64_t columns) {
+    return static_cast<double>(ceilDiv(channels, kLanes) * ceilDiv(rows * columns, 16));
+  };
+  const double whole = rounds(out[1], out[2], out[3]) * cyclesOf(conv);
+  const double inStrips = rounds(out[1], plan.outputRows, out[3]) * (cyclesOf(conv) + kUnpack) +
+                          rounds(in[1], plan.inputRows, in[3]) * kPack;
+  constexpr double kWorthwhile = 0.9;
+  if (inStrips > kWorthwhile * whole)
+    return std::nullopt;
+  ScratchAllocator space{conv.scratch.address};
+  plan.input = space.take(conv.input.type, {kStrips, in[1], plan.inputRows, in[3]});
+  // The result takes the place of what was put beside others before.
+  ScratchAllocator behind = space;
+  plan.part = behind.take(DataType::I32, {1, in[1], plan.inputRows, in[3]});
+  plan.output = space.take(conv.output.type, {kStrips, out[1], plan.outputRows, out[3]});
+  plan.bytes = std::max(space.next, behind.next) - conv.scratch.address;
+  return plan;
+}
+
+/// The words of a tensor of bytes of up to four batch items.
+LocalTensor wholeWords(const LocalTensor &bytes) {
+  LocalTensor words = bytes.as(DataType::I32);
+  words.explicitStride = bytes.strides();
+  words.layout = Layout::Explicit;
+  words.shape[0] = 1;
+  return words;
+}
+
+Immediate byteMask() { return {DataType::I32, 0xFF}; }
+
+Immediate shiftByBytes(int64_t bytes) {
+  constexpr int64_t kBits = 8;
+  return immediate(DataType::I32, static_cast<double>(kBits * bytes));
+}
+
+/// The rows of each strip as a byte of the words of `plan.input`, and zeros outside of the image.
+void packStrips(Builder &builder, const IntegerConvolution &conv, const StripPlan &plan) {
+  const LocalTensor image = wholeWords(conv.input), strips = wholeWords(plan.input);
+  const int64_t height = conv.input.shape[2];
+  for (int64_t strip = 0; strip < kStrips; ++strip) {
+    const int64_t origin = strip * plan.step - conv.window.padBegin[0];
+    const int64_t begin = std::clamp<int64_t>(-origin, 0, plan.inputRows);
+    const int64_t end = std::clamp(height - origin, begin, plan.inputRows);
+    if (strip == 0)
+      for (const auto &[first, last] : {std::pair(int64_t{0}, begin), {end, plan.inputRows}})
+        if (first < last)
+          addCopy(builder, strips.slice(2, first, last - first), Immediate{DataType::I32, 0});
+    if (begin == end)
+      continue;
+    const LocalTensor to = strips.slice(2, begin, end - begin);
+    const LocalTensor from = image.slice(2, origin + begin, end - begin);
+    if (strip == 0) {
+      addArith(builder, ArithOp::And, to, from, byteMask());
+      continue;
+    }
+    const LocalTensor part = plan.part.slice(2, begin, end - begin);
+    // What is shifted to the top leaves nothing else behind.
+    const bool isLast = strip + 1 == kStrips;
+    if (!isLast)
+      addArith(builder, ArithOp::And, part, from, byteMask());
+    addArith(builder, ArithOp::Shift, part, isLast ? from : part, shiftByBytes(strip));
+    addArith(builder, ArithOp::Or, to, to, part);
+  }
+}
+
+/// The bytes of the words of `plan.output` as strips of the result's rows.
+void unpackStrips(Builder &builder, const IntegerConvolution &conv, const StripPlan &plan) {
+  const LocalTensor image = wholeWords(conv.output), strips = wholeWords(plan.output);
+  const int64_t height = conv.output.shape[2];
+  for (int64_t first = 0; first < height; first += plan.outputRows) {
+    const int64_t rows = std::min(plan.outputRows, height - first);
+    const LocalTensor from = strips.slice(2, 0, rows), to = image.slice(2, first, rows);
+    if (first == 0)
+      addCopy(builder, to, from);
+    else
+      addArith(builder, ArithOp::Shift, to, from, shiftByBytes(-first / plan.outputRows));
+  }
+}
+
+/// The convolution of the strips, which have the rows around them.
+IntegerConvolution stripConvolution(const IntegerConvolution &conv, const StripPlan &plan) {
+  IntegerConvolution strips = conv;
+  strips.input = plan.input;
+  strips.output = plan.output;
+  strips.window.padBegin[0] = strips.window.padEnd[0] = 0;
+  return strips;
+}
+
+Expected<uint32_t> checkedScratch(const std::string &where, const IntegerConvolution &conv) {
+  if (Expected<void> fits = check(where, conv); !fits)
+    return propagate(fits);
+  const std::optional<StripPlan> plan = stripsOf(conv);
+  return plan ? plan->bytes : 0;
+}
+
+} // namespace
+
+Expected<uint32_t> integerConvolutionScratch(const IntegerConvolution &conv) {
+  return checkedScratch("convolution", conv);
 }
 
 Expected<void> emitIntegerConvolution(Builder &builder, const IntegerConvolution &conv) {
-  if (Expected<void> fits = check(builder.layer(), conv); !fits)
+  if (Expected<void> fits =
+          checkScratch(builder.layer(), conv.scratch, checkedScratch(builder.layer(), conv));
+      !fits)
     return fits;
+  if (const std::optional<StripPlan> plan = stripsOf(conv)) {
+    packStrips(builder, conv, *plan);
+    addDense(builder, stripConvolution(conv, *plan));
+    addBounds(builder, plan->output, conv.bounds);
+    unpackStrips(builder, conv, *plan);
+    return {};
+  }
   if (conv.isDepthwise())
     addDepthwise(builder, conv);
   else
@@ -225,7 +371,8 @@ Expected<void> emitIntegerWindowSum(Builder &builder, const IntegerWindowSum &su
                           .window = sum.window,
                           .group = sum.output.shape[1],
                           .shift = sum.factor.shift,
-                          .bounds = sum.bounds};
+                          .bounds = sum.bounds,
+                          .scratch = {}};
   addDepthwise(builder, conv);
   addBounds(builder, sum.output, sum.bounds);
   return {};

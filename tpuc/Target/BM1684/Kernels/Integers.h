@@ -46,6 +46,9 @@ constexpr int64_t byteFilterRow(int64_t inputs, int64_t taps) { return taps * al
 /// overlaps no operand. `filterAddress` holds for each output channel `byteFilterRow` bytes in the
 /// order ky, kx, i, for depthwise ones the bytes of its taps; `biasAddress` two bytes for each.
 /// Both begin in lane 0, as does the output. Transposed ones: see Convolution.
+///
+/// A command computes four batch items at once. Of a single image four strips of rows become these
+/// items, in scratch, where that takes fewer cycles than it saves.
 struct IntegerConvolution {
   LocalTensor input;
   LocalTensor output;
@@ -56,12 +59,13 @@ struct IntegerConvolution {
   bool isTransposed = false;
   int64_t shift = 0;
   IntegerBounds bounds;
+  Scratch scratch;
 
   bool isDepthwise() const {
     return group > 1 && group == input.shape[1] && group == output.shape[1];
   }
 };
-Expected<void> checkIntegerConvolution(const IntegerConvolution &conv);
+Expected<uint32_t> integerConvolutionScratch(const IntegerConvolution &conv);
 Expected<void> emitIntegerConvolution(Builder &builder, const IntegerConvolution &conv);
 
 /// The maxima of windows, of one type.
