@@ -329,9 +329,9 @@ struct ChipTpuOptimizePass : tpuc::impl::ChipTpuOptimizeBase<ChipTpuOptimizePass
         first = cast;
       }
     });
-    // Their steps are in f32.
+    // Their steps are in f32, and scale sums of integers, which takes commands of their own.
     const Expected<const TargetInfo *> target = targetOf(getOperation());
-    if (!target || hasScheme(**target, schemes::kF32))
+    if (!target || (*target)->requant.strategy == RequantStrategy::OwnCommand)
       computeOnIntegers(getOperation());
     SmallVector<Operation *> ops;
     getOperation().walk([&](Operation *op) { ops.push_back(op); });

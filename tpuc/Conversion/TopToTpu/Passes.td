@@ -134,10 +134,11 @@ def StripIoQuant : Pass<"strip-io-quant", "::mlir::ModuleOp"> {
 def ChipTpuOptimize : Pass<"chip-tpu-optimize", "::mlir::ModuleOp"> {
   let summary = "Drop casts that a device does not need";
   let description = [{
-    Equal casts of one tensor become one; ops that nobody reads go. Layer norms of integers that were
-    cast to f32 read the integers themselves, softmaxes and attention give the integers that are
-    stored behind them, so that devices and the interpreter compute the same bits: see the
-    descriptions of these ops. Depthwise convolutions in F16 whose results only become integers of 8
+    Equal casts of one tensor become one; ops that nobody reads go. Where the module's chip scales
+    sums of integers by commands of their own, layer norms of integers that were cast to f32 read the
+    integers themselves, and softmaxes and attention give the integers that are stored behind them.
+    So devices and the interpreter compute the same bits: see the descriptions of these ops.
+    Depthwise convolutions in F16 whose results only become integers of 8
     bits get `narrow_sums`.
   }];
   let dependentDialects = ["::tpuc::tpu::TpuDialect"];
