@@ -159,6 +159,14 @@ void drawReduction(Sketch &sketch) {
                         modes[sketch.between(0, 3)]));
 }
 
+/// The largest stored integer.
+void drawLargestOfRows(Sketch &sketch) {
+  sketch.input("x", {2, sketch.among({5, 40}), sketch.between(2, 9), sketch.between(2, 20)});
+  sketch.op("r", "Reduce", {"x", "n"},
+            fmt::format("axes = [{}], mode = \"ReduceMax\", keepdims = true",
+                        sketch.between(0, 1) == 1 ? "1" : "3"));
+}
+
 /// Rows of queries, keys and values.
 void drawAttention(Sketch &sketch) {
   const int64_t heads = sketch.among({1, 3}), width = sketch.among({16, 40});
@@ -228,6 +236,46 @@ void drawGather(Sketch &sketch) {
   sketch.op("r", "Gather", {"g", "j"}, "axis = 1 : i64");
 }
 
+/// Sums of neighbours.
+void drawResized(Sketch &sketch) {
+  sketch.input("x", {1, sketch.channels(), sketch.between(2, 7), sketch.between(2, 7)});
+  sketch.op("e", "Exp", {"x"});
+  const char *const modes[] = {"half_pixel", "align_corners", "asymmetric"};
+  sketch.op("r", "Interp", {"e", "n", "n", "n"},
+            fmt::format("scales = [1.0, 1.0, {}, 2.0], mode = \"linear\", coord_mode = \"{}\"",
+                        sketch.between(0, 1) == 1 ? "2.0" : "3.0", modes[sketch.between(0, 2)]));
+}
+
+void drawPadded(Sketch &sketch) {
+  sketch.input("x", {2, 5, sketch.between(3, 7), sketch.between(3, 7)});
+  sketch.op("m", "MaxPool", {"x"}, "kernel_shape = [1, 1]");
+  sketch.op("r", "Pad", {"m", "n", "n", "n"},
+            fmt::format("paddings = [0, {}, {}, 1, 1, 0, 2, {}]", sketch.between(0, 2),
+                        sketch.between(-1, 3), sketch.between(0, 2)));
+}
+
+void drawCell(Sketch &sketch) {
+  const int64_t steps = sketch.among({1, 6}), samples = sketch.among({1, 3});
+  const int64_t inputs = sketch.among({3, 20}), units = sketch.among({8, 20});
+  const int64_t kind = sketch.between(0, 2), gates = kind == 0 ? 4 : kind == 1 ? 3 : 1;
+  const char *const kinds[] = {"LSTM", "GRU", "RNN"};
+  const int64_t directions = sketch.among({1, 2});
+  sketch.input("x", {steps, samples, inputs});
+  sketch.weight("w", {directions, gates * units, inputs});
+  sketch.weight("u", {directions, gates * units, units});
+  sketch.weight("b", {directions, 2 * gates * units});
+  std::vector<std::string> operands = {"x", "w", "u", "b", "n", "n"};
+  if (kind == 0)
+    operands.insert(operands.end(), {"n", "n"});
+  std::string attributes = fmt::format("hidden_size = {} : i64, direction = \"{}\"", units,
+                                       directions == 2             ? "bidirectional"
+                                       : sketch.between(0, 1) == 1 ? "reverse"
+                                                                   : "forward");
+  if (kind == 1 && sketch.between(0, 1) == 1)
+    attributes += ", linear_before_reset = true";
+  sketch.opOfMany("r", kinds[kind], kind == 0 ? 3 : 2, operands, attributes);
+}
+
 void drawLargest(Sketch &sketch) {
   sketch.input("x", {1, 17, 7, 5});
   sketch.input("y", {1, 17, 7, 5});
@@ -280,6 +328,7 @@ constexpr Network kNetworks[] = {
     {"AveragePool", drawAveragePool},
     {"MeanOfPictures", drawMeanOfPictures},
     {"Reduction", drawReduction, true},
+    {"LargestOfRows", drawLargestOfRows},
     {"Softmax", drawSoftmax, true},
     {"LongSoftmax", drawLongSoftmax, true},
     {"LayerNorm", drawLayerNorm, true},
@@ -289,6 +338,9 @@ constexpr Network kNetworks[] = {
     {"Functions", drawFunctions, true},
     {"Quotient", drawQuotient, true},
     {"RepeatedPixels", drawRepeatedPixels},
+    {"Resized", drawResized, true},
+    {"Padded", drawPadded},
+    {"Cell", drawCell, true},
     {"Sum", drawSum},
     {"Largest", drawLargest},
     {"ScaledChannels", drawScaledChannels},

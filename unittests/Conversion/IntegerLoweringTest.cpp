@@ -370,6 +370,13 @@ protected:
 TEST_P(IntegerLowering, DiffersByRoundingOnly) {
   const auto &[layer, chip] = GetParam();
   mlir::OwningOpRef<mlir::ModuleOp> lowered = lower(chip);
+  // Weights of neighbours have more bits than the factors of this chip's sums.
+  if (layer.name == std::string_view("ResizeLinear") && chip.name == std::string_view("cv183x")) {
+    bool isFloat = false;
+    lowered->walk([&](mlir::Operation *op) { isFloat |= op->hasAttr("storage_reason"); });
+    EXPECT_TRUE(isFloat);
+    return;
+  }
   // What the stored inputs stand for, and the scale of what is stored last.
   const TensorMap tensors = run(*lowered, inputs, /*expressed=*/true);
   TensorMap given = inputs;

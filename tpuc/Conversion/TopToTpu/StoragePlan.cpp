@@ -22,6 +22,7 @@
 #include "tpuc/Dialect/Top/QuantizeOps.h"
 #include "tpuc/Dialect/Top/RecurrentOps.h"
 #include "tpuc/Dialect/Top/ReduceOps.h"
+#include "tpuc/Dialect/Top/ResizeOps.h"
 #include "tpuc/Dialect/Top/ShapeInference.h"
 #include "tpuc/Dialect/Top/StructureOps.h"
 #include "tpuc/Dialect/Top/UnaryOps.h"
@@ -365,6 +366,12 @@ std::string StoragePlan::whyNotInteger(Operation *op) const {
       bits > kMaxTableBits && isTabulated(op))
     return fmt::format("{} has no form on integers of {} bits", op->getName().getStringRef().str(),
                        bits);
+  // With sign.
+  constexpr uint32_t kNeighbourBits = 12;
+  if (isa<top::InterpOp>(op) && integerForm(op) == IntegerForm::Computes &&
+      target.requant.sumMultiplierBits < kNeighbourBits)
+    return fmt::format("weights of neighbours have {} bits, and the factors of sums {}",
+                       kNeighbourBits, target.requant.sumMultiplierBits);
   const auto isConstant = [](OpOperand *operand) {
     return operand->get().getDefiningOp<top::WeightOp>() != nullptr;
   };

@@ -15,6 +15,7 @@
 #include "tpuc/Dialect/Tpu/ConvolutionOps.h"
 #include "tpuc/Dialect/Tpu/GroupOps.h"
 #include "tpuc/Dialect/Tpu/MatrixOps.h"
+#include "tpuc/Dialect/Tpu/RecurrentOps.h"
 #include "tpuc/Dialect/Tpu/UnaryOps.h"
 #include "tpuc/Target/CV18xx/Codegen/CV18xxEmitter.h"
 #include "tpuc/Target/CV18xx/Codegen/Moves.h"
@@ -100,6 +101,11 @@ Expected<Place> CV18xxBackend::placeOf(Operation *op) const {
     return makeError("", "there is no kernel for it");
   if (isa<tpu::ConvOp, tpu::DeconvOp>(op) && !constantOf(op->getOperand(1)))
     return makeError("", "a filter that is computed", "a constant");
+  if (isa<tpu::LSTMOp, tpu::GRUOp, tpu::RNNOp>(op))
+    for (unsigned index : {1U, 2U, 3U})
+      if (Value constant = op->getOperand(index);
+          !isa<NoneType>(constant.getType()) && !constantOf(constant))
+        return makeError("", "a cell's filter that is computed", "a constant");
   if (Expected<void> checked = checkKernel(op); !checked)
     return propagate(checked);
   return Place::Local;

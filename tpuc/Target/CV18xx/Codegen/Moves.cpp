@@ -12,7 +12,7 @@
 #include "tpuc/Dialect/Top/ShapeInference.h"
 #include "tpuc/Dialect/Top/TypeUtils.h"
 #include "tpuc/Dialect/Tpu/MovementOps.h"
-#include "tpuc/Target/CV18xx/Codegen/TensorLayout.h"
+#include "tpuc/Target/CV18xx/Codegen/Site.h"
 
 using namespace mlir;
 
@@ -118,10 +118,33 @@ Copies copiesOf(tpu::SliceOp op) {
   return std::vector<Copy>{copy};
 }
 
+/// What is kept of the input, in a result that is filled first.
+Copies copiesOf(tpu::PadOp op) {
+  const auto paddings = top::intsOf(op.getPaddings(), op.getPaddingsTensor());
+  if (op.getMode() != "constant" || !paddings || !isa<NoneType>(op.getAxesTensor().getType()) ||
+      !isa<NoneType>(op.getValTensor().getType()))
+    return makeError("", "elements of the input around it, or extents that are computed",
+                     "one constant around it");
+  const std::optional<DataType> type = storageDataType(op.getOutput().getType());
+  if (type != DataType::BF16 && (type != DataType::I8 || op.getVal().convertToDouble() != 0))
+    return makeError("", "a number around such elements", "bf16, or 0");
+  Copy copy = copyOf(op.getInput(), op.getOutput(), extentsIn(op.getInput()));
+  for (size_t dim = 0; dim < copy.dims.size(); ++dim) {
+    const int64_t before = (*paddings)[dim], behind = (*paddings)[copy.dims.size() + dim];
+    copy.fromOffset += std::max<int64_t>(-before, 0) * copy.fromStrides[dim];
+    copy.toOffset += std::max<int64_t>(before, 0) * copy.toStrides[dim];
+    copy.dims[dim] += std::min<int64_t>(before, 0) + std::min<int64_t>(behind, 0);
+    if (copy.dims[dim] <= 0)
+      return makeError("", "nothing of the input", "some of it");
+  }
+  return std::vector<Copy>{copy};
+}
+
 const OpFunctions<Copies()> &copyFunctions() {
   static const auto kFunctions =
-      OpFunctions<Copies()>().add<tpu::ConcatOp, tpu::SplitOp, tpu::PermuteOp, tpu::SliceOp>(
-          [](auto op) { return copiesOf(op); });
+      OpFunctions<Copies()>()
+          .add<tpu::PadOp, tpu::ConcatOp, tpu::SplitOp, tpu::PermuteOp, tpu::SliceOp>(
+              [](auto op) { return copiesOf(op); });
   return kFunctions;
 }
 
@@ -250,6 +273,18 @@ Expected<void> emitMove(Builder &builder, Operation *op) {
   Copies copies = copiesOf(op);
   if (!copies)
     return propagate(copies);
+  if (auto pad = dyn_cast<tpu::PadOp>(op)) {
+    const std::optional<int64_t> to = codegen::addressOf(pad.getOutput().getType());
+    if (!to)
+      return makeError("", "a tensor without an address", "--address-assign first");
+    GlobalTensor begin = placeOf(*to);
+    begin.isBf16 = storageDataType(pad.getOutput().getType()) == DataType::BF16;
+    const auto count =
+        static_cast<uint64_t>(ShapedType::getNumElements(extentsIn(pad.getOutput())));
+    const uint16_t bits = begin.isBf16 ? bf16Of(pad.getVal().convertToDouble()) : uint16_t{0};
+    if (Expected<void> done = emitFill(builder, begin, count, bits); !done)
+      return done;
+  }
   for (Copy &copy : *copies) {
     const std::optional<int64_t> from = codegen::addressOf(copy.from.getType());
     const std::optional<int64_t> to = codegen::addressOf(copy.to.getType());

@@ -15,7 +15,9 @@
 #include "tpuc/Dialect/Tpu/ResizeOps.h"
 #include "tpuc/Dialect/Tpu/StoredType.h"
 #include "tpuc/Dialect/Tpu/UnaryOps.h"
+#include "tpuc/Support/Float.h"
 #include "tpuc/Target/CV18xx/Codegen/FunctionOps.h"
+#include "tpuc/Target/CV18xx/Codegen/RecurrentOps.h"
 #include "tpuc/Target/CV18xx/Codegen/RowOps.h"
 #include "tpuc/Target/CV18xx/Codegen/WindowOps.h"
 #include "tpuc/Target/CV18xx/Kernels/Elementwise.h"
@@ -293,10 +295,105 @@ Expected<void> repeatPixels(const Site &site) {
   return {};
 }
 
+/// Elements of a result along an axis that are made alike: every `step`-th from `first` on, of
+/// inputs that are `inputStep` apart.
+struct ResizeRun {
+  int64_t first = 0, step = 1, count = 1, inputStep = 0;
+  InputTaps taps;
+};
+
+std::vector<ResizeRun> runsOf(const std::vector<InputTaps> &taps) {
+  std::vector<ResizeRun> runs;
+  for (int64_t i = 0; i < std::ssize(taps); ++i) {
+    const InputTaps &each = taps[static_cast<size_t>(i)];
+    const auto continues = [&](const ResizeRun &run) {
+      if (run.taps.secondWeight != each.secondWeight ||
+          run.taps.second - run.taps.first != each.second - each.first)
+        return false;
+      if (run.count == 1)
+        return each.first > run.taps.first;
+      return i == run.first + run.count * run.step &&
+             each.first == run.taps.first + run.count * run.inputStep;
+    };
+    // The last of those that it may belong to is the nearest.
+    const auto found = std::find_if(runs.rbegin(), runs.rend(), continues);
+    if (found == runs.rend()) {
+      runs.push_back({.first = i, .taps = each});
+      continue;
+    }
+    if (found->count == 1) {
+      found->step = i - found->first;
+      found->inputStep = each.first - found->taps.first;
+    }
+    ++found->count;
+  }
+  return runs;
+}
+
+/// Sums of two neighbours along h (2) or w (3). Weights are two numbers where one is not exact.
+Expected<void> resizeAlong(const Site &site, const LocalTensor &result, const LocalTensor &input,
+                           size_t axis, const std::vector<InputTaps> &taps) {
+  for (const ResizeRun &run : runsOf(taps)) {
+    const auto count = static_cast<uint32_t>(run.count);
+    const auto part = [&](LocalTensor tensor, int64_t first, int64_t step) {
+      tensor.address += static_cast<uint32_t>(first) * tensor.strides[axis];
+      tensor.strides[axis] *= static_cast<uint32_t>(step);
+      tensor.shape[axis] = count;
+      return tensor;
+    };
+    const LocalTensor to = part(result, run.first, run.step);
+    const double weights[] = {1 - run.taps.secondWeight, run.taps.secondWeight};
+    const int64_t places[] = {run.taps.first, run.taps.second};
+    std::vector<std::pair<LocalTensor, double>> terms;
+    for (size_t i = 0; i < 2; ++i)
+      if (weights[i] != 0)
+        terms.emplace_back(part(input, places[i], run.inputStep), weights[i]);
+    // What is lost comes first, as it is small.
+    for (size_t i = 0, exact = terms.size(); i < exact; ++i) {
+      const double lost =
+          terms[2 * i].second -
+          static_cast<double>(decodeFloat<DataType::BF16>(bf16Of(terms[2 * i].second)));
+      terms.insert(terms.begin() + static_cast<ptrdiff_t>(i), {terms[2 * i].first, lost});
+    }
+    llvm::erase_if(terms, [](const auto &term) { return term.second == 0; });
+    for (size_t i = 0; i < terms.size(); ++i)
+      if (Expected<void> done = emitElements(site.builder, {.name = i == 0 ? "mul" : "mac",
+                                                            .result = to,
+                                                            .left = terms[i].first,
+                                                            .right = bf16Of(terms[i].second)});
+          !done)
+        return done;
+  }
+  return {};
+}
+
+/// The shape between the sums along h and those along w.
+Extents betweenShape(const Extents &input, const Extents &result) {
+  return {input[0], input[1], result[2], input[3]};
+}
+
 Expected<void> emitOf(tpu::InterpOp op, const Site &site) {
-  if (!repeatsPixels(op))
-    return makeError("", "a resize by other steps", "pixels that are repeated");
-  return repeatPixels(site);
+  if (repeatsPixels(op))
+    return repeatPixels(site);
+  Expected<std::array<LocalTensor, 2>> tensors = floatsOf(site);
+  if (!tensors)
+    return propagate(tensors);
+  const auto &[input, result] = *tensors;
+  std::array<std::vector<InputTaps>, 2> taps;
+  for (unsigned index = 0; index < 2; ++index) {
+    const unsigned axis = kAxisH + index;
+    Expected<std::vector<InputTaps>> made =
+        resizeTaps(op, index, site.tiled.result.tile[axis], site.tiled.operands[0].tile[axis]);
+    if (!made)
+      return propagate(made);
+    taps[index] = std::move(*made);
+  }
+  const LocalTensor between =
+      alignedTensor(site.chip(), static_cast<uint32_t>(site.tiled.scratchAddress),
+                    betweenShape(input.shape, result.shape), true);
+  if (Expected<void> done = resizeAlong(site, between, input, 2, taps[0]); !done)
+    return done;
+  return resizeAlong(site, result, between, 3, taps[1]);
 }
 Expected<void> emitOf(tpu::UpsampleOp op, const Site &site) {
   return reluOf(op).is ? makeError("", "a ReLU behind repeated pixels", "none")
@@ -379,8 +476,8 @@ const OpFunctions<Emit> &kernels() {
               tpu::SiLUOp, tpu::SwishOp, tpu::GELUOp, tpu::MishOp, tpu::TanhOp, tpu::ErfOp,
               tpu::ExpOp, tpu::LogOp, tpu::ReciprocalOp, tpu::SqrtOp, tpu::RsqrtOp, tpu::EluOp,
               tpu::SoftplusOp, tpu::SoftsignOp, tpu::PowConstOp, tpu::SubConstOp, tpu::DivConstOp,
-              tpu::DivOp, tpu::SoftmaxOp, tpu::LayerNormOp, tpu::RMSNormOp, tpu::InstanceNormOp,
-              tpu::ReduceOp>();
+              tpu::DivOp, tpu::SoftmaxOp, tpu::LSTMOp, tpu::GRUOp, tpu::RNNOp, tpu::LayerNormOp,
+              tpu::RMSNormOp, tpu::InstanceNormOp, tpu::ReduceOp>();
   return kTable;
 }
 
@@ -407,8 +504,15 @@ int64_t scratchOf(const Chip &chip, const TiledOp &tiled) {
     return alignedBytes(chip, *result, /*isBf16=*/true);
   if (layoutOf(tiled, resultIndex).isBf16) {
     Expected<Extents> input = tileShape(chip, tiled, 0);
+    if (auto resize = dyn_cast<tpu::InterpOp>(tiled.op); resize && input && !repeatsPixels(resize))
+      return alignedBytes(chip, betweenShape(*input, *result), true);
     return std::max({scratchOfFunction(chip, tiled.op, *result), scratchOfWindows(chip, tiled),
+                     scratchOfCell(chip, tiled),
                      input ? scratchOfRows(chip, tiled.op, *input) : 0});
+  }
+  if (isa<tpu::ReduceOp>(tiled.op)) {
+    Expected<Extents> input = tileShape(chip, tiled, 0);
+    return input ? scratchOfRows(chip, tiled.op, *input) : 0;
   }
   if (isa<tpu::AddOp, tpu::SubOp>(tiled.op))
     return sumScratch(chip, alignedTensor(chip, 0, *result, false));

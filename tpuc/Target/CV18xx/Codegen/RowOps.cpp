@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "tpuc/Target/CV18xx/Codegen/RowOps.h"
+#include "tpuc/Dialect/Tpu/StoredType.h"
 #include "tpuc/Target/CV18xx/Kernels/Elementwise.h"
 #include "tpuc/Target/CV18xx/Kernels/Functions.h"
 #include "tpuc/Target/CV18xx/Kernels/Windows.h"
@@ -30,9 +31,9 @@ public:
   explicit Rows(const Site &site)
       : site(site), next(static_cast<uint32_t>(site.tiled.scratchAddress)) {}
 
-  LocalTensor tensor(const Extents &shape) {
-    const LocalTensor made = alignedTensor(site.chip(), next, shape, true);
-    next += alignedBytes(site.chip(), shape, true);
+  LocalTensor tensor(const Extents &shape, bool isBf16 = true) {
+    const LocalTensor made = alignedTensor(site.chip(), next, shape, isBf16);
+    next += alignedBytes(site.chip(), shape, isBf16);
     return made;
   }
   void run(std::string_view name, const LocalTensor &result, const LocalTensor &left,
@@ -241,6 +242,22 @@ Expected<void> emitOf(tpu::RMSNormOp op, const Site &site) {
   return finishRows(site, rows, made, result);
 }
 
+/// The largest stored integer of each row, where both tensors have one scale.
+static Expected<void> largestOfIntegers(tpu::ReduceOp op, const Site &site,
+                                        const LocalTensor &result, const LocalTensor &input) {
+  if (op.getMode() != "ReduceMax" ||
+      tpu::quantizedType(op.getInput()) != tpu::quantizedType(op.getOutput()))
+    return makeError("", "a reduction of integers", "the largest, or BF16");
+  Rows rows(site);
+  const LocalTensor room = rows.tensor(input.shape, false),
+                    made = rows.tensor(rowShape(input.shape), false);
+  rows.maximum(made, rows.whole(input, room));
+  LocalTensor to = result;
+  to.shape = made.shape;
+  rows.run("copy", to, made);
+  return rows.done();
+}
+
 Expected<void> emitOf(tpu::ReduceOp op, const Site &site) {
   const StringRef mode = op.getMode();
   Expected<LocalTensor> result = site.result();
@@ -251,7 +268,7 @@ Expected<void> emitOf(tpu::ReduceOp op, const Site &site) {
   if (!isExtremum && mode != "ReduceSum" && mode != "ReduceMean")
     return makeError("", "another reduction", "a sum, a mean or an extremum");
   if (!result->isBf16)
-    return makeError("", "a reduction of integers", "BF16");
+    return largestOfIntegers(op, site, *result, *input);
   Rows rows(site);
   const LocalTensor room = rows.tensor(input->shape), made = rows.tensor(rowShape(input->shape));
   if (mode == "ReduceMin") {

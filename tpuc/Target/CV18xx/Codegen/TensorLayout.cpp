@@ -14,11 +14,13 @@
 #include "tpuc/Dialect/Tpu/ConvolutionOps.h"
 #include "tpuc/Dialect/Tpu/GroupOps.h"
 #include "tpuc/Dialect/Tpu/MatrixOps.h"
+#include "tpuc/Dialect/Tpu/RecurrentOps.h"
 #include "tpuc/Dialect/Tpu/ReduceOps.h"
 #include "tpuc/Dialect/Tpu/StoredType.h"
 #include "tpuc/Dialect/Tpu/UnaryOps.h"
 #include "tpuc/Interpreter/Kernels/FixedPoint.h"
 #include "tpuc/Support/Convert.h"
+#include "tpuc/Support/Float.h"
 #include "tpuc/Target/CV18xx/Kernels/Products.h"
 #include "tpuc/Target/CV18xx/Kernels/Windows.h"
 
@@ -88,10 +90,21 @@ int64_t FilterLayout::carriedBytes(const Chip &chip, int64_t count) const {
   return ceilDiv(count, chip.lanes) * carried;
 }
 
-static FilterLayout filterOf(Operation *op) {
+/// The number of the operand that has biases.
+static unsigned biasOf(Operation *op);
+
+/// A cell, whose filter and recurrence are both filters.
+static bool isCell(Operation *op) { return isa<tpu::LSTMOp, tpu::GRUOp, tpu::RNNOp>(op); }
+
+unsigned biasOf(Operation *op) { return isCell(op) ? 3 : 2; }
+
+static FilterLayout filterOf(Operation *op, unsigned index) {
   FilterLayout layout;
-  const ArrayRef<int64_t> dims = dimsOf(op->getOperand(1));
-  if (auto conv = dyn_cast<tpu::ConvOp>(op)) {
+  const ArrayRef<int64_t> dims = dimsOf(op->getOperand(index));
+  if (isCell(op)) {
+    layout.channels = dims[1];
+    layout.row = dims[2];
+  } else if (auto conv = dyn_cast<tpu::ConvOp>(op)) {
     layout.channels = dims[0];
     layout.row = ShapedType::getNumElements(dims.drop_front());
     layout.isDepthwise =
@@ -108,10 +121,12 @@ static FilterLayout filterOf(Operation *op) {
     layout.channels = dims[isTurned ? 0 : 1];
     layout.row = dims[isTurned ? 1 : 0];
   }
-  const auto type = storageDataType(op->getOperand(1).getType());
+  const auto type = storageDataType(op->getOperand(index).getType());
   layout.isBf16 = type == DataType::BF16;
-  const bool hasBias = !isa<NoneType>(op->getOperand(2).getType());
-  layout.carried = !layout.isBf16 ? kRequantBytes : hasBias ? 4 : 0;
+  const bool hasBias = !isa<NoneType>(op->getOperand(biasOf(op)).getType());
+  auto conv = dyn_cast<tpu::ConvOp>(op);
+  const bool hasGroups = conv && conv.getGroup() != 1 && !layout.isDepthwise;
+  layout.carried = !layout.isBf16 ? kRequantBytes : !hasBias ? 0 : hasGroups ? 2 : 4;
   return layout;
 }
 
@@ -137,6 +152,10 @@ static Form formOf(Operation *op, unsigned index, const TileModel &model) {
       return Form::Absent;
     return isProduct ? Form::Columns : Form::Plain;
   }
+  if (isCell(op))
+    return index == 1 || index == 2   ? Form::Filter
+           : index == 3 || index == 4 ? Form::Absent
+                                      : Form::Turned;
   if (hasComputedMatrix(op))
     return index == 2 ? Form::Absent : Form::Matrix;
   if (isa<tpu::LutOp>(op) && index == 1)
@@ -158,7 +177,7 @@ CV18xxLayout::CV18xxLayout(const Chip &chip, Operation *op, const TileModel &mod
     tensor.isBf16 = tensor.type == DataType::BF16;
     tensor.extents = isResult ? model.result : model.operands[index].extents;
     if (tensor.form == Form::Filter)
-      tensor.filter = filterOf(op);
+      tensor.filter = filterOf(op, index);
     if (auto product = dyn_cast<tpu::MatMulOp>(op))
       tensor.isTurned =
           (tensor.form == Form::Matrix && index == 1 && product.getRightTranspose()) ||
@@ -334,10 +353,11 @@ static std::vector<uint8_t> biasHalves(ArrayRef<float> biases) {
   return bytes;
 }
 
-static Expected<std::vector<uint8_t>> carriedBytes(Operation *op, const FilterLayout &filter) {
+static Expected<std::vector<uint8_t>> carriedBytes(Operation *op, unsigned index,
+                                                   const FilterLayout &filter) {
   std::optional<Tensor> bias;
-  if (!isa<NoneType>(op->getOperand(2).getType())) {
-    top::WeightOp weight = constantOf(op->getOperand(2));
+  if (const Value given = op->getOperand(biasOf(op)); !isa<NoneType>(given.getType())) {
+    top::WeightOp weight = constantOf(given);
     if (!weight)
       return makeError("", "a bias that is computed", "a constant");
     Expected<Tensor> read = weight.read();
@@ -354,6 +374,20 @@ static Expected<std::vector<uint8_t>> carriedBytes(Operation *op, const FilterLa
   };
   if (filter.isBf16) {
     const Tensor numbers = convert(*bias, DataType::F32);
+    // Those of the filter, then those of the recurrence.
+    if (isCell(op))
+      return biasHalves(ArrayRef<float>(numbers.data<float>().data(), numbers.data<float>().size())
+                            .slice(static_cast<size_t>((index - 1) * filter.channels),
+                                   static_cast<size_t>(filter.channels)));
+    if (filter.carried == 2) {
+      std::vector<uint8_t> bytes;
+      for (const float number : spread(numbers.data<float>())) {
+        const auto bits = static_cast<uint16_t>(encodeFloat<DataType::BF16>(number));
+        bytes.push_back(static_cast<uint8_t>(bits));
+        bytes.push_back(static_cast<uint8_t>(bits >> 8));
+      }
+      return bytes;
+    }
     return biasHalves(spread(numbers.data<float>()));
   }
   std::vector<int32_t> biases;
@@ -371,6 +405,12 @@ static PackedLayout rowsLayout(Operation *op, const FilterLayout &filter, int64_
   const ArrayRef<int64_t> dims = dimsOf(op->getOperand(1));
   PackedLayout layout;
   layout.shape = {rows, filter.row};
+  if (isCell(op)) {
+    layout.blocks = {rows, filter.row};
+    layout.order = {0, 1};
+    layout.padded = {1, rows, filter.row};
+    return layout;
+  }
   if (isa<tpu::DeconvOp>(op) && !filter.isDepthwise) {
     // Of [ic, oc, kh, kw], one group.
     layout.blocks = {rows};
@@ -404,15 +444,16 @@ static PackedLayout rowsLayout(Operation *op, const FilterLayout &filter, int64_
 
 Expected<std::optional<PackedLayout>> packedLayout(OpOperand &operand) {
   Operation *op = operand.getOwner();
-  const bool isFilter = operand.getOperandNumber() == 1 &&
-                        (isa<tpu::ConvOp, tpu::DeconvOp>(op) || hasConstantMatrix(op)) &&
-                        constantOf(operand.get());
-  if (!isFilter)
+  const unsigned index = operand.getOperandNumber();
+  const bool isFilter =
+      (index == 1 && (isa<tpu::ConvOp, tpu::DeconvOp>(op) || hasConstantMatrix(op))) ||
+      ((index == 1 || index == 2) && isCell(op));
+  if (!isFilter || !constantOf(operand.get()))
     return std::optional<PackedLayout>();
-  const FilterLayout filter = filterOf(op);
+  const FilterLayout filter = filterOf(op, index);
   PackedLayout layout = rowsLayout(op, filter, filter.channels + filter.carriedRows());
   if (filter.carried != 0) {
-    Expected<std::vector<uint8_t>> bytes = carriedBytes(op, filter);
+    Expected<std::vector<uint8_t>> bytes = carriedBytes(op, index, filter);
     if (!bytes)
       return propagate(bytes);
     layout.parameters.push_back(

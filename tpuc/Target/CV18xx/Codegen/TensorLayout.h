@@ -53,7 +53,8 @@ struct FilterLayout {
   /// Of a matrix, whose columns are the channels.
   bool isMatrix = false;
   bool isBf16 = false;
-  /// Bytes that each channel carries: packed parameters of integers, halves of a float32 bias.
+  /// Bytes that each channel carries: packed parameters of integers, halves of a float32 bias, or a
+  /// BF16 that is added afterwards (groups of channels, whose commands find no second half).
   int64_t carried = 0;
 
   int64_t elementBytes() const { return isBf16 ? 2 : 1; }

@@ -17,11 +17,12 @@ using namespace tpuc::codegen;
 namespace tpuc::cv18xx::backend {
 
 /// Rows of output channels, and what they carry, to where kernels look for them.
-static Expected<void> loadFilter(Builder &builder, const TiledOp &tiled, int64_t address) {
+static Expected<void> loadFilter(Builder &builder, const TiledOp &tiled, unsigned index,
+                                 int64_t address) {
   const Chip &chip = builder.chip();
-  const TensorLayout &layout = layoutOf(tiled, 1);
+  const TensorLayout &layout = layoutOf(tiled, index);
   const FilterLayout &filter = layout.filter;
-  const LocalTile &tile = tiled.operands[1];
+  const LocalTile &tile = tiled.operands[index];
   const Range channels = layout.channels(tile.tile);
   const auto count = static_cast<uint32_t>(channels.size);
   const int64_t row = filter.row * filter.elementBytes();
@@ -58,7 +59,7 @@ static Expected<void> loadFilter(Builder &builder, const TiledOp &tiled, int64_t
         compactTensor(chip, at + behind, {1, count, 1, kRequantBytes}, false));
   // The upper halves of all channels, then the lower ones.
   const auto slots = static_cast<uint32_t>((channels.size + chip.lanes - 1) / chip.lanes);
-  for (uint32_t half = 0; half < 2; ++half)
+  for (uint32_t half = 0; half < filter.carried / 2; ++half)
     if (Expected<void> done = emitLoad(
             builder, part(begin + 2 * (half * filter.channels + channels.begin), 2, 1, true),
             compactTensor(chip, at + behind + half * slots * 2, {1, count, 1, 1}, true));
@@ -83,7 +84,7 @@ Expected<void> loadOperand(Builder &builder, const TiledOp &tiled, unsigned inde
   const Chip &chip = builder.chip();
   const TensorLayout &layout = layoutOf(tiled, index);
   if (layout.form == Form::Filter)
-    return loadFilter(builder, tiled, address);
+    return loadFilter(builder, tiled, index, address);
   if (layout.form == Form::Matrix)
     return loadMatrices(builder, tiled, index, address);
   const LocalTile &tile = tiled.operands[index];

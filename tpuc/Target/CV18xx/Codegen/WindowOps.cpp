@@ -75,7 +75,6 @@ Expected<void> convolveGroups(const Site &site, const Convolution &all, uint32_t
   const FilterLayout &filter = layoutOf(site.tiled, 1).filter;
   const uint32_t inputs = all.input.shape[1] / groups, outputs = all.result.shape[1] / groups;
   const auto rowBytes = static_cast<uint32_t>(filter.row * filter.elementBytes());
-  const uint32_t carried = filter.isBf16 ? 2 : kRequantBytes;
   for (uint32_t picture = 0; picture < all.input.shape[0]; ++picture)
     for (uint32_t group = 0; group < groups; ++group) {
       Convolution one = all;
@@ -86,7 +85,7 @@ Expected<void> convolveGroups(const Site &site, const Convolution &all, uint32_t
       const uint32_t lane = first % chip.lanes % 2 * kLaneBytes;
       one.filter += first / chip.lanes * rowBytes + lane;
       if (one.parameters)
-        *one.parameters += first / chip.lanes * carried + lane;
+        *one.parameters += first / chip.lanes * kRequantBytes + lane;
       if (Expected<void> done = emitConvolution(site.builder, one); !done)
         return done;
     }
@@ -170,12 +169,25 @@ Expected<void> convolve(const Site &site, Window window, uint32_t groups = 1) {
                               static_cast<uint32_t>(filter.carriedBytes(site.chip(), count) / 2),
                           .isDepthwise = filter.isDepthwise,
                           .hasRelu = relu.is};
-  if (filter.carried != 0)
+  const bool addsBias = groups != 1 && filter.isBf16 && filter.carried != 0;
+  if (filter.carried != 0 && !addsBias)
     convolution.parameters = static_cast<uint32_t>(parameterAddress(site));
+  convolution.hasRelu = relu.is && !addsBias;
   if (Expected<void> done = groups == 1 ? emitConvolution(site.builder, convolution)
                                         : convolveGroups(site, convolution, groups);
       !done)
     return done;
+  if (addsBias) {
+    const LocalTensor bias{.address = static_cast<uint32_t>(parameterAddress(site)),
+                           .shape = result->shape,
+                           .strides = {0, 2, 0, 0},
+                           .isBf16 = true};
+    if (Expected<void> done = emitElements(
+            site.builder,
+            {.name = "add", .result = *result, .left = *result, .right = bias, .hasRelu = relu.is});
+        !done)
+      return done;
+  }
   return limitResult(site, *result, relu);
 }
 

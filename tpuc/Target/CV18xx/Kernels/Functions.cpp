@@ -36,6 +36,17 @@ LowByte lowByte(unsigned byte, int lowest) {
           std::ldexp(1, exponent - kSignificandBits)};
 }
 
+/// A table in all lanes.
+Expected<void> loadTable(Builder &builder, const Table &values, uint32_t address) {
+  const Chip &chip = builder.chip();
+  const GlobalTensor from{.base = kConstantBase,
+                          .offset = builder.keep(values),
+                          .shape = {1, chip.lanes, 1, std::tuple_size_v<Table>},
+                          .strides = {},
+                          .isBf16 = true};
+  return emitLoad(builder, from, compactTensor(chip, address, from.shape, true));
+}
+
 /// Commands one after the other on tensors of one shape; the first that fails is kept.
 class Steps {
 public:
@@ -50,17 +61,12 @@ public:
   }
   /// A table in all lanes.
   uint32_t table(const Table &values) {
-    const Chip &chip = builder.chip();
+    if (operands.tables)
+      return *operands.tables + numTables++ * kTableBytes;
     const uint32_t address = next;
     next += kTableBytes;
-    if (problem)
-      return address;
-    const GlobalTensor from{.base = kConstantBase,
-                            .offset = builder.keep(values),
-                            .shape = {1, chip.lanes, 1, std::tuple_size_v<Table>},
-                            .strides = {},
-                            .isBf16 = true};
-    keep(emitLoad(builder, from, compactTensor(chip, address, from.shape, true)));
+    if (!problem)
+      keep(loadTable(builder, values, address));
     return address;
   }
   void run(std::string_view name, const LocalTensor &result, const LocalTensor &left,
@@ -125,7 +131,7 @@ private:
 
   Builder &builder;
   const FunctionOperands &operands;
-  uint32_t next;
+  uint32_t next, numTables = 0;
   std::optional<Error> problem;
 };
 
@@ -257,6 +263,15 @@ const CurveTables &tablesOf(Curve curve) {
 
 uint32_t functionScratch(const Chip &chip, const Extents &shape) {
   return kTensors * alignedBytes(chip, shape, true) + kTables * kTableBytes;
+}
+
+uint32_t curveTableBytes() { return 2 * kTableBytes; }
+
+Expected<void> loadCurveTables(Builder &builder, Curve curve, uint32_t address) {
+  const CurveTables &tables = tablesOf(curve);
+  if (Expected<void> done = loadTable(builder, tables.values, address); !done)
+    return done;
+  return loadTable(builder, tables.slopes, address + kTableBytes);
 }
 
 Expected<void> emitCurve(Builder &builder, Curve curve, const FunctionOperands &operands) {

@@ -30,6 +30,8 @@ uint16_t bf16Bits(double number);
 struct FunctionOperands {
   LocalTensor result, input;
   uint32_t scratch = 0;
+  /// Where the tables of a curve are already (`loadCurveTables`).
+  std::optional<uint32_t> tables = std::nullopt;
 };
 /// Enough for each function below.
 uint32_t functionScratch(const Chip &chip, const Extents &shape);
@@ -43,6 +45,10 @@ enum class Curve : uint8_t { Sigmoid, SiLU, GELU, TanhGELU, Mish, Tanh, Erf, Elu
 /// Pieces whose middles are a step apart, each with its value and slope: T[i] + S[i] (x - x[i] +
 /// 1/4), times x where the function is close to 0 with it.
 Expected<void> emitCurve(Builder &builder, Curve curve, const FunctionOperands &operands);
+/// Brings the tables of a curve to all lanes, for several `emitCurve`.
+Expected<void> loadCurveTables(Builder &builder, Curve curve, uint32_t address);
+/// What these take in each lane.
+uint32_t curveTableBytes();
 
 /// x^-1, x^(1/2), x^(-1/2): the product of what the upper and the lower byte of x stand for.
 /// Numbers below 2^-125 are 0, whose reciprocals are the largest number.

@@ -140,6 +140,28 @@ Expected<void> emitMove(Builder &builder, const GlobalTensor &from, const Global
   return emitSides(builder, "dma.global", sideOf(builder.chip(), from), sideOf(builder.chip(), to));
 }
 
+Expected<void> emitFill(Builder &builder, const GlobalTensor &begin, uint64_t count,
+                        uint16_t bits) {
+  constexpr uint64_t kRow = 32768, kMostRows = 65535;
+  const uint64_t bytes = begin.isBf16 ? 2 : 1;
+  for (uint64_t done = 0; done < count;) {
+    const uint64_t rows = std::min((count - done) / kRow, kMostRows);
+    GlobalTensor part = begin;
+    part.offset += done * bytes;
+    part.shape = rows == 0 ? Extents{1, 1, 1, static_cast<uint32_t>(count - done)}
+                           : Extents{1, static_cast<uint32_t>(rows), 1, kRow};
+    part.strides = {0, kRow * bytes, 0};
+    Command command = builder.make("dma.store_fill");
+    setTarget(command, sideOf(builder.chip(), part));
+    command.set(Field::SrcN, 1).set(Field::Value, bits);
+    command.set(Field::SrcKind, begin.isBf16 ? 2 : 1).set(Field::Int8Signed, begin.isBf16 ? 0 : 1);
+    if (Expected<void> added = builder.add(command); !added)
+      return added;
+    done += rows == 0 ? count - done : rows * kRow;
+  }
+  return {};
+}
+
 Expected<void> emitConversion(Builder &builder, const LocalTensor &from, const LocalTensor &to) {
   return emitSides(builder, "dma.local", sideOf(from), sideOf(to));
 }
