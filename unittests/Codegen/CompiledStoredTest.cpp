@@ -254,6 +254,22 @@ void drawPadded(Sketch &sketch) {
                         sketch.between(-1, 3), sketch.between(0, 2)));
 }
 
+void drawBlocks(Sketch &sketch) {
+  const bool isInversed = sketch.between(0, 1) == 1;
+  sketch.input("x", {2, isInversed ? 3 : 12, 6, 4});
+  sketch.op("m", "MaxPool", {"x"}, "kernel_shape = [1, 1]");
+  sketch.op("r", "Depth2Space", {"m"},
+            fmt::format("block_h = {} : i64, block_w = 2 : i64, is_CRD = {}, is_inversed = {}",
+                        sketch.among({2, 3}), sketch.between(0, 1) == 1, isInversed));
+}
+
+void drawRepeated(Sketch &sketch) {
+  sketch.input("x", {2, 5, sketch.between(1, 4), 1});
+  sketch.op("m", "MaxPool", {"x"}, "kernel_shape = [1, 1]");
+  sketch.op("e", "Expand", {"m", "n"}, "shape = [2, 5, 1, 6]");
+  sketch.op("r", "Tile", {"e", "n"}, "tile = [1, 2, 1, 3]");
+}
+
 void drawCell(Sketch &sketch) {
   const int64_t steps = sketch.among({1, 6}), samples = sketch.among({1, 3});
   const int64_t inputs = sketch.among({3, 20}), units = sketch.among({8, 20});
@@ -340,6 +356,8 @@ constexpr Network kNetworks[] = {
     {"RepeatedPixels", drawRepeatedPixels},
     {"Resized", drawResized, true},
     {"Padded", drawPadded},
+    {"Blocks", drawBlocks},
+    {"Repeated", drawRepeated},
     {"Cell", drawCell, true},
     {"Sum", drawSum},
     {"Largest", drawLargest},

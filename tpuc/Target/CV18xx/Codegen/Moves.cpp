@@ -118,6 +118,57 @@ Copies copiesOf(tpu::SliceOp op) {
   return std::vector<Copy>{copy};
 }
 
+/// Blocks of pictures, whose places are channels in the other tensor.
+Copies copiesOf(tpu::Depth2SpaceOp op) {
+  const bool isInversed = op.getIsInversed();
+  const Value pictures = isInversed ? op.getInput() : op.getOutput();
+  const Value blocks = isInversed ? op.getOutput() : op.getInput();
+  const ArrayRef<int64_t> large = extentsIn(pictures), small = extentsIn(blocks);
+  const auto height = static_cast<int64_t>(op.getBlockH()),
+             width = static_cast<int64_t>(op.getBlockW());
+  const int64_t channel = op.getIs_CRD() ? height * width : 1;
+  const int64_t place = op.getIs_CRD() ? 1 : large[1];
+  const int64_t plane = small[2] * small[3];
+  // [n, c, h, rows of a block, w, columns of a block]
+  const SmallVector<int64_t> ofPictures = {
+      large[1] * large[2] * large[3], large[2] * large[3], height * large[3], large[3], width, 1};
+  const SmallVector<int64_t> ofBlocks = {
+      small[1] * plane, channel * plane, small[3], width * place * plane, 1, place * plane};
+  Copy copy{.from = op.getInput(), .to = op.getOutput()};
+  copy.dims = {large[0], large[1], small[2], height, small[3], width};
+  copy.fromStrides = isInversed ? ofPictures : ofBlocks;
+  copy.toStrides = isInversed ? ofBlocks : ofPictures;
+  return std::vector<Copy>{copy};
+}
+
+/// Dimensions of extent 1 that are repeated.
+Copies copiesOf(tpu::ExpandOp op) {
+  const ArrayRef<int64_t> to = extentsIn(op.getOutput());
+  Copy copy = copyOf(op.getInput(), op.getOutput(), to);
+  SmallVector<int64_t> dims(to.size() - extentsIn(op.getInput()).size(), 1);
+  llvm::append_range(dims, extentsIn(op.getInput()));
+  copy.fromStrides = rowMajor(dims);
+  for (size_t dim = 0; dim < dims.size(); ++dim)
+    if (dims[dim] == 1)
+      copy.fromStrides[dim] = 0;
+  return std::vector<Copy>{copy};
+}
+
+/// Each dimension again and again.
+Copies copiesOf(tpu::TileOp op) {
+  const ArrayRef<int64_t> from = extentsIn(op.getInput()), to = extentsIn(op.getOutput());
+  const SmallVector<int64_t> fromStrides = rowMajor(from), toStrides = rowMajor(to);
+  if (from.size() != to.size())
+    return makeError("", "more dimensions than the input has", "as many");
+  Copy copy{.from = op.getInput(), .to = op.getOutput()};
+  for (size_t dim = 0; dim < from.size(); ++dim) {
+    copy.dims.append({to[dim] / from[dim], from[dim]});
+    copy.fromStrides.append({0, fromStrides[dim]});
+    copy.toStrides.append({from[dim] * toStrides[dim], toStrides[dim]});
+  }
+  return std::vector<Copy>{copy};
+}
+
 /// What is kept of the input, in a result that is filled first.
 Copies copiesOf(tpu::PadOp op) {
   const auto paddings = top::intsOf(op.getPaddings(), op.getPaddingsTensor());
@@ -143,8 +194,8 @@ Copies copiesOf(tpu::PadOp op) {
 const OpFunctions<Copies()> &copyFunctions() {
   static const auto kFunctions =
       OpFunctions<Copies()>()
-          .add<tpu::PadOp, tpu::ConcatOp, tpu::SplitOp, tpu::PermuteOp, tpu::SliceOp>(
-              [](auto op) { return copiesOf(op); });
+          .add<tpu::PadOp, tpu::Depth2SpaceOp, tpu::ExpandOp, tpu::TileOp, tpu::ConcatOp,
+               tpu::SplitOp, tpu::PermuteOp, tpu::SliceOp>([](auto op) { return copiesOf(op); });
   return kFunctions;
 }
 
