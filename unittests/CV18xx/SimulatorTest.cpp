@@ -82,6 +82,27 @@ TEST(Numbers, SumsTruncateExactly) {
   EXPECT_EQ(toBf16(1.01171875f), 0x3F82);
 }
 
+TEST(Window, ChannelsAreShiftedByLessThan32) {
+  const Chip &chip = *findChip("cv181x");
+  Memory memory(chip, {});
+  const auto command =
+      mc::assemble(commandTable(chip),
+                   "conv #1 operands=3 requant=1 res0_sign=1 opd0_sign=1 res0_layout=strides "
+                   "opd1_layout=compact opd2_layout=channel res0=[n1 c2 h1 w1] opd0=[n1 c1 h1 w1] "
+                   "opd1=[n1 c2 h1 w1] opd2=[n1 c2 h1 w1] res0_addr=0x1000 opd1_addr=0x2000 "
+                   "opd2_addr=0x3000 res0_str=[n16 c16 h1 w1 b16]",
+                   "text");
+  ASSERT_TRUE(command) << command.error().message();
+  ASSERT_FALSE(checkCommand(chip, *command, "here"));
+  uint8_t &shift = memory.local()[kLaneBytes + 0x3000 + 8];
+  shift = 31;
+  EXPECT_TRUE(runCommand(memory, *command, "here"));
+  shift = 32;
+  const auto refused = runCommand(memory, *command, "here");
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().message(), "here: channel 1 is shifted by 32; expected at most 31");
+}
+
 TEST(Dma, IndicesOfTablesAreExponents) {
   const Chip &chip = *findChip("cv181x");
   Memory memory(chip, {});

@@ -41,8 +41,8 @@ private:
 };
 
 /// Runs a command that passed `checkCommand`. Operands are read before results are written. Errors
-/// name `where`: bytes outside of global memory, streams that are not compressed values, a
-/// negative number as the index of a table.
+/// name `where`: bytes outside of global memory, streams that are not compressed values, no number
+/// as the index of a table, parameters that shift a channel by 32 and more.
 Expected<void> runCommand(Memory &memory, const Command &command, const std::string &where);
 
 // The parts, by the type of the command.
