@@ -14,6 +14,7 @@
 #include "tpuc/Dialect/Tpu/ConvolutionOps.h"
 #include "tpuc/Dialect/Tpu/GroupOps.h"
 #include "tpuc/Dialect/Tpu/MatrixOps.h"
+#include "tpuc/Dialect/Tpu/PoolOps.h"
 #include "tpuc/Dialect/Tpu/RecurrentOps.h"
 #include "tpuc/Dialect/Tpu/ReduceOps.h"
 #include "tpuc/Dialect/Tpu/StoredType.h"
@@ -167,7 +168,9 @@ static Form formOf(Operation *op, unsigned index, const TileModel &model) {
   return isRepeated ? Form::EveryLane : Form::Plain;
 }
 
-CV18xxLayout::CV18xxLayout(const Chip &chip, Operation *op, const TileModel &model) : chip(chip) {
+CV18xxLayout::CV18xxLayout(const Chip &chip, Operation *op, const TileModel &model)
+    : chip(chip),
+      isWindow(isa<tpu::ConvOp, tpu::MaxPoolOp, tpu::AvgPoolOp>(op) || hasConstantMatrix(op)) {
   for (unsigned index = 0; index <= op->getNumOperands(); ++index) {
     const bool isResult = index == op->getNumOperands();
     TensorLayout &tensor = tensors.emplace_back();
@@ -216,6 +219,10 @@ int64_t CV18xxLayout::bytes(unsigned index, const Tile &tile) const {
   }
   default: {
     Extents shape = shapeOf(tensor.form, tile);
+    const bool isTooLong = llvm::any_of(llvm::ArrayRef(shape).drop_front(),
+                                        [](uint32_t extent) { return extent > kMostWindowExtent; });
+    if (isWindow && isTooLong)
+      return int64_t{kLaneBytes} + 1;
     if (tensor.form == Form::EveryLane)
       shape[1] = 1;
     return alignedBytes(chip, shape, tensor.isBf16);

@@ -97,11 +97,14 @@ class CV18xxLayout : public codegen::OpLayout {
 public:
   CV18xxLayout(const Chip &chip, mlir::Operation *op, const codegen::TileModel &model);
   const TensorLayout &operand(unsigned index) const override { return tensors[index]; }
+  /// Of a window, tiles beyond what a command takes fit in no lane.
   int64_t bytes(unsigned index, const codegen::Tile &tile) const override;
 
 private:
   const Chip &chip;
   llvm::SmallVector<TensorLayout, 4> tensors;
+  /// Whether the op is computed by a command whose extents are those of windows.
+  bool isWindow;
 };
 
 inline const TensorLayout &layoutOf(const codegen::TiledOp &tiled, unsigned index) {

@@ -274,11 +274,11 @@ void Checker::checkWindow(const TiuCommand &command) {
       tall == out[2] && wide == out[3],
       [&] { return fmt::format("{} x {} results", out[2], out[3]); },
       [&] { return fmt::format("{} x {}, as many as the window has places", tall, wide); });
-  constexpr uint32_t kMostExtent = 4095 - 32;
   for (const uint32_t extent : {in[1], in[2], in[3], out[1], out[2], out[3]})
     require(
-        extent <= kMostExtent, [&] { return fmt::format("a window over {} elements", extent); },
-        [&] { return fmt::format("at most {}", kMostExtent); });
+        extent <= kMostWindowExtent,
+        [&] { return fmt::format("a window over {} elements", extent); },
+        [&] { return fmt::format("at most {}", kMostWindowExtent); });
   require(command.insertLastY <= 14 && command.insertLastX <= 14, "15 values inserted last",
           "at most 14");
   const uint64_t taps = uint64_t{command.opd1.shape[2]} * command.opd1.shape[3] *
@@ -290,7 +290,7 @@ void Checker::checkWindow(const TiuCommand &command) {
           "a wide result of a window", "one of 8 bits");
 }
 
-/// The functional model finds the further bytes of biases by the number of channels.
+/// The functional model finds the upper bytes of integer biases by the number of channels.
 void Checker::checkBias(const TiuCommand &command) {
   // With multipliers there are parameters, if no bias.
   if (command.numOperands == 3 || command.hasRequant)
@@ -301,15 +301,15 @@ void Checker::checkBias(const TiuCommand &command) {
 
   const bool hasBias = !command.hasRequant && command.numOperands == 3;
   require(!hasBias || !command.opd2.isNarrow, "a narrow bias", "two planes");
-  const uint32_t slots =
-      (command.res0.shape[1] + chip.lanes - 1) / chip.lanes * command.elementBytes();
+  const uint32_t slots = (command.res0.shape[1] + chip.lanes - 1) / chip.lanes;
   require(
-      !hasBias || command.opd2.planeStride == slots,
+      !hasBias ||
+          (command.isBf16 ? command.opd2.planeStride % 2 == 0 : command.opd2.planeStride == slots),
       [&] {
         return fmt::format("further bytes of biases {} bytes behind the first ones",
                            command.opd2.planeStride);
       },
-      [&] { return fmt::format("{}", slots); });
+      [&] { return command.isBf16 ? std::string("an even number") : fmt::format("{}", slots); });
 }
 
 void Checker::checkConv(const TiuCommand &command) {

@@ -15,6 +15,9 @@ namespace tpuc::cv18xx {
 
 using Extents = std::array<uint32_t, 4>;
 
+/// Channels, rows and columns of the input and the result of a window.
+inline constexpr uint32_t kMostWindowExtent = 4095 - 32;
+
 /// Elements in local memory. Channel c lies in lane (lane + c) mod lanes, and there in the slot
 /// (lane + c) div lanes. Strides are bytes: of n, of slots, of h, of w.
 struct View {
