@@ -44,6 +44,8 @@ template <typename Op>
 static kernels::RequantParams singleRequant(Op op, MultiplierShift factor,
                                             const tpu::StoredRange &range) {
   kernels::RequantParams params;
+  if (auto mode = op->template getAttrOfType<mlir::StringAttr>("quant_mode"))
+    params.mode = *parseRequantMode(mode.getValue());
   params.rounding = *parseRoundingMode(op.getRoundMode().value_or("HalfUp"));
   params.factors = {factor};
   params.zeroPoint = zeroPoint(op->getResult(0));

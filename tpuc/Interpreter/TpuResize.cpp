@@ -25,8 +25,13 @@ static Expected<void> evaluateStoredInterp(tpu::InterpOp op, EvalContext &contex
       context.allocate(0, resultType(op), Shape(std::span(dims->data(), dims->size())));
   if (!output)
     return propagate(output);
-  kernels::integerResizeLinear(context.operand(0), params, zeroPoint(op.getInput()),
-                               requantOf(op, storedRange(op)), **output, context.threads());
+  kernels::RequantParams requant = requantOf(op, storedRange(op));
+  params.fixedPoint = op->hasAttr("as_stored");
+  if (params.fixedPoint)
+    requant.zeroPoint = 0;
+  kernels::integerResizeLinear(context.operand(0), params,
+                               params.fixedPoint ? 0 : zeroPoint(op.getInput()), requant, **output,
+                               context.threads());
   return {};
 }
 

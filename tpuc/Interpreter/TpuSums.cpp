@@ -27,6 +27,8 @@ static Expected<void> evaluateTpuAvgPool(tpu::AvgPoolOp op, EvalContext &context
   params.countIncludePad = op.getCountIncludePad();
   params.inputZero = zeroPoint(op.getInput());
   params.requant = requantOf(op, range);
+  if (op->hasAttr("as_stored"))
+    params.inputZero = params.requant.zeroPoint = 0;
   const Shape shape(std::span(window->output.data(), window->output.size()));
   std::vector<MultiplierShift> &factors = params.requant.factors;
   if (factors.size() > 1) {

@@ -4,6 +4,10 @@
 Each case is a model of one op. Its outputs must be those of LiteRT's reference kernels: integers and
 booleans equal, floats within 1e-5 of the largest element, integers that stand for numbers within one.
 The exit status is 0 if all cases agree that LiteRT runs, and at least 600 do.
+
+With --chip, networks of 8-bit integers go on through model_deploy, and their model files are run, too. Their
+integers are compared with LiteRT's in a page of its own. The exit status is 0 if all of them are run, and none
+is more than two away.
 """
 
 import argparse
@@ -27,12 +31,16 @@ import cases_int16  # noqa: E402, F401
 import cases_int8  # noqa: E402, F401
 import cases_recurrent  # noqa: E402, F401
 import cases_scatter  # noqa: E402, F401
+from ai_edge_litert import schema_py_generated as schema  # noqa: E402
 
 PAGE = HERE.parents[2] / "docs" / "tflite-conformance.md"
+CHIP_PAGE = HERE.parents[2] / "docs" / "tflite-chip.md"
 TOLERANCE = 1e-5
 LEAST_CASES = 600
 
 Result = collections.namedtuple("Result", "name outcome reason")
+# Elements of a model file's outputs, those that are LiteRT's, and how far the others are away at most.
+ChipResult = collections.namedtuple("ChipResult", "name elements equal far where reason")
 
 
 def run_litert(path, inputs, names, pipe):
@@ -84,14 +92,20 @@ def run_tool(command):
     return status, (message.splitlines() or [""])[-1]
 
 
-def judge(tools, folder, name, net, ranges):
-    model, data, module, result = (folder / f"net{end}" for end in (".tflite", "_in.npz", ".mlir", "_out.npz"))
+def prepared(folder, name, net, ranges):
+    """Writes model and inputs; the names of the outputs and what LiteRT makes of them, or what it says instead."""
+    model, data = folder / "net.tflite", folder / "net_in.npz"
     model.write_bytes(net.bytes())
     random = np.random.default_rng(zlib.crc32(name.encode()))
     inputs = {each: ranges[each].values(random) for each in ranges}
     np.savez(data, **inputs)
     names = [net.graph.tensors[index].name for index in net.graph.outputs]
-    wanted = apart.answer_of(run_litert, model, inputs, names)
+    return model, data, names, apart.answer_of(run_litert, model, inputs, names)
+
+
+def judge(tools, folder, name, net, ranges):
+    module, result = folder / "net.mlir", folder / "net_out.npz"
+    model, data, names, wanted = prepared(folder, name, net, ranges)
     status, message = run_tool([tools / "model_transform", "--model_name", "net", "--model_def", model, "--mlir", module])
     if isinstance(wanted, str):
         return Result(name, "no reference", f"LiteRT: {wanted}; tpuc: {message if status else 'imports it'}")
@@ -110,6 +124,71 @@ def judge(tools, folder, name, net, ranges):
             return Result(name, "differs", f"{each} {wrong}")
         exact &= not rounded or bool((found[each] == wanted[each]).all())
     return Result(name, "pass" if exact else "within one", "")
+
+
+def is_on_bytes(net):
+    """Whether all inputs and outputs are 8-bit integers that stand for numbers."""
+    bytes_of = [getattr(schema.TensorType, each) for each in ("INT8", "UINT8")]
+    tensors = [net.graph.tensors[index] for index in net.graph.inputs + net.graph.outputs]
+    return all(each.quantization is not None and each.type in bytes_of for each in tensors)
+
+
+def numbers_of(integers, tensor):
+    scale, zero = np.float32(tensor.quantization.scale[0]), int(tensor.quantization.zeroPoint[0])
+    return (scale * (integers.astype(np.int32) - zero).astype(np.float32)).astype(np.float32)
+
+
+def integers_of(found, tensor):
+    if found.dtype.kind != "f":
+        return found.astype(int)
+    return np.rint(found.astype(float) / tensor.quantization.scale[0]).astype(int) + int(tensor.quantization.zeroPoint[0])
+
+
+def judge_on_chip(tools, chip, folder, name, net, ranges):
+    """Nothing where LiteRT has no result."""
+    module, file, result = folder / "net.mlir", folder / "net.file", folder / "net_out.npz"
+    model, data, names, wanted = prepared(folder, name, net, ranges)
+    if isinstance(wanted, str):
+        return None
+    tensors = {each.name: each for each in net.graph.tensors}
+    # Files of layers on floats take numbers, and give them.
+    with np.load(data) as arrays:
+        np.savez(data, **{each: numbers_of(arrays[each], tensors[each]) for each in arrays.files})
+    for command in (
+            ["model_transform", "--model_name", "net", "--model_def", model, "--mlir", module],
+            ["model_deploy", "--mlir", module, "--quantize", "INT8", "--asymmetric", "--chip", chip, "--quant_input",
+             "--quant_output", "--model", file],
+            ["model_runner", "--input", data, "--model", file, "--output", result, "--out_fixed"]):
+        status, message = run_tool([tools / command[0], *command[1:]])
+        if status:
+            return ChipResult(name, 0, 0, 0, "", f"{command[0]}: " + message.replace(str(folder) + "/", ""))
+    lowered = next(folder.glob("net_*_tpu.mlir")).read_text()
+    ops = re.findall(r'"tpu\.(\w+)"', lowered)
+    with np.load(result) as arrays:
+        far = np.concatenate([np.abs(integers_of(arrays[each], tensors[each]) - wanted[each].astype(int)).ravel()
+                              for each in names])
+    return ChipResult(name, far.size, int((far == 0).sum()), int(far.max(initial=0)), ", ".join(dict.fromkeys(ops)), "")
+
+
+def write_chip_page(results, version, chip):
+    by_op = collections.defaultdict(list)
+    for each in results:
+        by_op[each.name.split(".")[0].upper()].append(each)
+    alike = sum(each.equal == each.elements for each in results)
+    lines = [f"# Integers of LiteRT on {chip}", "",
+             f"Generated by `./dev conformance tflite --chip {chip}` with ai-edge-litert {version}; do not edit.", "",
+             "The cases of [tflite-conformance.md](tflite-conformance.md) on 8-bit integers, as model files "
+             "(`model_deploy --quantize INT8 --asymmetric --quant_input --quant_output`). `model_runner` runs the "
+             "commands of a file. Its integers are compared with those of LiteRT's reference kernels.", "",
+             f"{len(results)} cases, {alike} of them with LiteRT's integers alone.", "",
+             "| op | cases | as LiteRT | elements | equal | farthest | ops of the lowered network |",
+             "| --- | --- | --- | --- | --- | --- | --- |"]
+    for op, of in sorted(by_op.items()):
+        elements, equal = (sum(getattr(each, field) for each in of) for field in ("elements", "equal"))
+        where = ", ".join(dict.fromkeys(name for each in of for name in each.where.split(", ")))
+        lines.append(f"| {op} | {len(of)} | {sum(each.equal == each.elements for each in of)} | {elements} | "
+                     f"{100 * equal / max(elements, 1):.3f} % | {max(each.far for each in of)} | {where} |")
+    CHIP_PAGE.write_text("\n".join(lines) + "\n")
 
 
 def write_page(results, version):
@@ -140,21 +219,43 @@ def write_page(results, version):
     PAGE.write_text("\n".join(lines) + "\n")
 
 
+def sum_up_chip(arguments, results):
+    for each in results:
+        if each.equal < each.elements or each.reason:
+            print(f"{each.name}: {each.elements - each.equal} of {each.elements} differ, by {each.far} at most "
+                  f"({each.where}) {each.reason}")
+    failed = sum(bool(each.reason) for each in results)
+    print(f"{len(results)} cases: {sum(each.equal == each.elements > 0 for each in results)} as LiteRT, {failed} failed; "
+          f"{sum(each.equal for each in results)} of {sum(each.elements for each in results)} integers equal")
+    if not arguments.filter and arguments.every == 1:
+        import importlib.metadata
+        write_chip_page(results, importlib.metadata.version("ai-edge-litert"), arguments.chip)
+    return 1 if failed or not results or any(each.far > 2 for each in results) else 0
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--tools", type=pathlib.Path, required=True)
     parser.add_argument("--filter", default="")
     parser.add_argument("--every", type=int, default=1, help="take only every N-th case")
+    parser.add_argument("--chip", help="compare model files for this chip instead of the imported networks")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     arguments = parser.parse_args()
-    work = [each for each in cases.CASES if re.search(arguments.filter, each[0])][::arguments.every]
+    work = [each for each in cases.CASES if re.search(arguments.filter, each[0])]
+    if arguments.chip:
+        work = [each for each in work if is_on_bytes(each[1])]
+    work = work[::arguments.every]
     with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
         def run(item):
             number, case = item
             place = pathlib.Path(folder) / str(number)
             place.mkdir()
+            if arguments.chip:
+                return judge_on_chip(arguments.tools, arguments.chip, place, *case)
             return judge(arguments.tools, place, *case)
         results = list(pool.map(run, enumerate(work)))
+    if arguments.chip:
+        return sum_up_chip(arguments, [each for each in results if each])
     bad = [each for each in results if each.outcome not in ("pass", "within one", "no reference")]
     for each in results:
         if each.outcome != "pass":

@@ -9,6 +9,7 @@
 #include "tpuc/Codegen/Decompose/ResizeTaps.h"
 #include "tpuc/Dialect/Top/ShapeInference.h"
 #include "tpuc/Dialect/Top/TypeUtils.h"
+#include "tpuc/Interpreter/Kernels/FixedPoint.h"
 
 #include <cmath>
 
@@ -51,6 +52,12 @@ std::optional<double> pointOf(StringRef mode, double x, const Resampling &r) {
   if (mode == "align_corners")
     return output == 1 ? 0 : x * (r.input - 1) / (output - 1);
   return std::nullopt;
+}
+
+kernels::FixedResize fixedResizeOf(StringRef mode) {
+  return mode == "half_pixel"      ? kernels::FixedResize::HalfPixel
+         : mode == "align_corners" ? kernels::FixedResize::AlignCorners
+                                   : kernels::FixedResize::Asymmetric;
 }
 
 double nearest(StringRef mode, double point) {
@@ -98,6 +105,16 @@ Expected<std::vector<InputTaps>> codegen::resizeTaps(tpu::InterpOp op, unsigned 
                                input.size - 1);
   };
   std::vector<InputTaps> taps;
+  if (op->hasAttr("as_stored")) {
+    const kernels::FixedResize how = fixedResizeOf(op.getCoordMode());
+    const auto all = kernels::fixedTaps(int64_t(r.input), int64_t(r.output), how);
+    for (int64_t x = output.begin; x < output.end(); ++x) {
+      const kernels::FixedTap &tap = all[size_t(x)];
+      const double weight = tap.low == tap.high ? 0 : std::ldexp(tap.weight, -10);
+      taps.push_back({inside(double(tap.low)), inside(double(tap.high)), weight});
+    }
+    return taps;
+  }
   for (int64_t x = output.begin; x < output.end(); ++x) {
     std::optional<double> point = pointOf(op.getCoordMode(), double(x), r);
     if (!point)

@@ -16,6 +16,7 @@
 #include "tpuc/Dialect/Top/StructureOps.h"
 #include "tpuc/Dialect/Top/TypeUtils.h"
 #include "tpuc/Dialect/Top/UnaryOps.h"
+#include "tpuc/Dialect/Tpu/StoredType.h"
 
 #include <algorithm>
 #include <limits>
@@ -29,8 +30,17 @@ bool tpuc::isTabulated(Operation *op) {
   return op->hasTrait<traits::Tabulated>() && !(quotient && quotient.getIsReverse());
 }
 
+/// Whether a source states a requantization: what is copied has another scale than the copy.
+static bool isRescaling(Operation *op) {
+  if (!isa<CopyOp>(op))
+    return false;
+  quant::UniformQuantizedType from = tpu::quantizedType(op->getOperand(0));
+  quant::UniformQuantizedType to = tpu::quantizedType(op->getResult(0));
+  return from && to && from.getScale() != to.getScale();
+}
+
 IntegerForm tpuc::integerForm(Operation *op) {
-  if (isTabulated(op))
+  if (isTabulated(op) || isRescaling(op))
     return IntegerForm::Computes;
   auto own = dyn_cast<IntegerFormInterface>(op);
   return own ? own.integerForm() : IntegerForm::None;

@@ -16,8 +16,11 @@
 #include "tpuc/Interpreter/Kernels/FixedPoint.h"
 #include "tpuc/Interpreter/Kernels/StoredCast.h"
 #include "tpuc/Interpreter/Ops/OpEvaluator.h"
+#include "tpuc/Interpreter/StoredOps.h"
 #include "tpuc/Support/Convert.h"
 #include "tpuc/Support/ThreadPool.h"
+
+#include "llvm/ADT/ScopeExit.h"
 
 #include <cmath>
 
@@ -48,8 +51,33 @@ Tensor storedTensor(const Tensor &numbers, const QuantParams &params,
   return convert(integers, type, {.integerOverflow = IntegerOverflow::Wrap});
 }
 
+/// A constant whose numbers are few steps of the scale that a source states: 8 bits hold these,
+/// with a zero point. None where they do not.
+std::optional<Stored> statedOperand(Operation *op, unsigned index, const Tensor &numbers,
+                                    double scale, Lowering &lowering) {
+  Tensor steps(DataType::I64, numbers.shape());
+  int64_t least = 0, most = 0;
+  for (auto [from, to] : llvm::zip_equal(numbers.data<float>(), steps.mutableData<int64_t>())) {
+    to = std::llround(std::clamp(double(from) / scale, -0x1p31, 0x1p31));
+    least = std::min(least, to);
+    most = std::max(most, to);
+  }
+  if (most - least > 255)
+    return std::nullopt;
+  const int64_t zeroPoint = std::clamp<int64_t>(0, -128 - least, 127 - most);
+  for (int64_t &step : steps.mutableData<int64_t>())
+    step += zeroPoint;
+  Value made =
+      lowering.weight(op, "_operand" + std::to_string(index) + "_i8", convert(steps, DataType::I8));
+  const auto type = quant::UniformQuantizedType::get(
+      quant::StorageSpec::full(true, 8), Float32Type::get(op->getContext()), {scale, zeroPoint});
+  made.setType(cast<RankedTensorType>(made.getType()).clone(type));
+  return Stored{made, scale, zeroPoint, 128};
+}
+
 /// An operand of an element-wise op: a tensor of the network, or a constant rounded to the integers
-/// of activations by its largest magnitude, over 127 in 8 bits.
+/// of activations by its largest magnitude, over 127 in 8 bits; where a source states its scale, by
+/// that.
 Expected<Stored> storedOperand(Operation *op, unsigned index, Lowering &lowering) {
   Value operand = op->getOperand(index);
   auto weight = operand.getDefiningOp<top::WeightOp>();
@@ -70,6 +98,11 @@ Expected<Stored> storedOperand(Operation *op, unsigned index, Lowering &lowering
                        "finite numbers, which integers can stand for");
     most = std::max(most, std::abs(double(number)));
   }
+  if (lowering.isFixedPoint(op))
+    if (std::optional<Stored> stated = statedOperand(
+            op, index, numbers, cast<FloatAttr>((*weight.getWeightScale())[0]).getValueAsDouble(),
+            lowering))
+      return *stated;
   const DataType element = lowering.plan.integers().activation;
   const auto highest = static_cast<int64_t>(integerRange(element).highest);
   const double scale = most > 0 ? storableScale(most / double(highest)) : 1;
@@ -117,33 +150,28 @@ int sumShift(ArrayRef<double> factors, ArrayRef<Stored> operands, unsigned bits,
 
 } // namespace
 
-/// Whether the sum of two is to be that of a source in fixed point: it states all three scales, and
-/// the target can round as it says. A result so fine that sums are shifted to the left is not.
-static bool isFixedSum(Operation *op, const Lowering &lowering) {
-  if (!lowering.target.requant.canRoundTwice || op->getNumOperands() != 2 || op->hasAttr("coeff"))
+/// Whether the sum of these two is to be that of a source in fixed point: it states all three
+/// scales, and the target can round as it says. A result so fine that sums are shifted to the left
+/// is not.
+static bool isFixedSum(Operation *op, ArrayRef<Stored> operands, const Lowering &lowering) {
+  if (operands.size() != 2 || op->hasAttr("coeff") || !lowering.isFixedPoint(op))
     return false;
-  for (Value value : {op->getOperand(0), op->getOperand(1), Value(op->getResult(0))}) {
-    quant::UniformQuantizedType type = tpu::quantizedType(value);
-    if (!type || type.getStorage().width != 8 || value.getDefiningOp<top::WeightOp>())
-      return false;
-  }
-  const auto scale = [](Value value) { return tpu::quantizedType(value).getScale(); };
-  const double unit = 2 * std::max(scale(op->getOperand(0)), scale(op->getOperand(1)));
-  return kernels::fixedPoint(unit / std::ldexp(scale(op->getResult(0)), 20)).rshift >= 0;
+  const double unit = 2 * std::max(operands[0].scale, operands[1].scale);
+  const double result = tpu::quantizedType(op->getResult(0)).getScale();
+  return kernels::fixedPoint(unit / std::ldexp(result, 20)).rshift >= 0;
 }
 
 Expected<void> tpuc::lowerAddSub(Operation *op, Lowering &lowering) {
-  if (isFixedSum(op, lowering)) {
-    Operation *made = lowering.mirrored(
-        op, {lowering.asIntegers(op->getOperand(0)), lowering.asIntegers(op->getOperand(1))});
+  Expected<SmallVector<Stored>> operands = storedOperands(op, lowering);
+  if (!operands)
+    return propagate(operands);
+  if (isFixedSum(op, *operands, lowering)) {
+    Operation *made = lowering.mirrored(op, valuesOf(*operands));
     made->setAttr("quant_mode",
                   lowering.builder.getStringAttr(requantModeName(kernels::fixedPointMode(false))));
     lowering.replace(op, made);
     return {};
   }
-  Expected<SmallVector<Stored>> operands = storedOperands(op, lowering);
-  if (!operands)
-    return propagate(operands);
   quant::UniformQuantizedType result = lowering.plan.quantized(op->getResult(0));
   auto coeff = op->getAttrOfType<ArrayAttr>("coeff");
   SmallVector<double> factors;
@@ -177,15 +205,22 @@ Expected<void> tpuc::lowerMul(top::MulOp op, Lowering &lowering) {
   Expected<SmallVector<Stored>> operands = storedOperands(op, lowering);
   if (!operands)
     return propagate(operands);
+  const double output = lowering.plan.quantized(op.getOutput()).getScale();
+  const bool isFixed = operands->size() == 2 && lowering.isFixedPoint(op);
   const double scale = (*operands)[0].scale * (*operands)[1].scale;
   Expected<MultiplierShift> factor =
-      lowering.factor(scale / lowering.plan.quantized(op.getOutput()).getScale(), op);
+      isFixed ? kernels::productFactor((*operands)[0].scale, (*operands)[1].scale, output)
+              : lowering.factor(scale / output, op);
   if (!factor)
     return propagate(factor);
   Operation *made = lowering.mirrored(op, valuesOf(*operands));
   made->setAttr("multiplier", lowering.builder.getI64IntegerAttr(factor->multiplier));
   made->setAttr("rshift", lowering.builder.getI64IntegerAttr(factor->rshift));
-  made->setAttr("round_mode", lowering.roundMode());
+  if (isFixed)
+    made->setAttr("quant_mode", lowering.builder.getStringAttr(
+                                    requantModeName(kernels::fixedPointMode(factor->rshift < 0))));
+  else
+    made->setAttr("round_mode", lowering.roundMode());
   lowering.replace(op, made);
   return {};
 }
@@ -215,7 +250,21 @@ Expected<void> tpuc::lowerMinMax(Operation *op, Lowering &lowering) {
   return {};
 }
 
+/// Whether `op`, a function of one tensor, has a table of the source's own integers.
+static bool isTableOfSource(Operation *op, const Lowering &lowering) {
+  return lowering.areOfSource({op->getOperand(0), op->getResult(0)});
+}
+
+Expected<void> tpuc::lowerCopy(top::CopyOp op, Lowering &lowering) {
+  const bool isSame =
+      lowering.plan.quantized(op.getInput()) == lowering.plan.quantized(op.getOutput());
+  return !isSame && isTableOfSource(op, lowering) ? lowerTable(op, lowering)
+                                                  : lowerMover(op, lowering);
+}
+
 Expected<void> tpuc::lowerLeakyRelu(top::LeakyReluOp op, Lowering &lowering) {
+  if (isTableOfSource(op, lowering))
+    return lowerTable(op, lowering);
   const double scale = lowering.plan.quantized(op.getInput()).getScale() /
                        lowering.plan.quantized(op.getOutput()).getScale();
   Expected<MultiplierShift> positive = lowering.factor(scale, op);
@@ -340,18 +389,52 @@ static Expected<Tensor> tabulate(ArrayRef<Operation *> functions,
   return numbers;
 }
 
+/// What the interpreter computes of all integers of operand 0, in the order of their patterns of
+/// bits: the bits of the results.
+static Expected<Tensor> tabulateStored(Operation *op) {
+  Value source = op->getOperand(0);
+  const Type given = source.getType();
+  const auto restore = llvm::make_scope_exit([&] { source.setType(given); });
+  source.setType(cast<TensorType>(given).clone(Lowering::statedType(source)));
+  Tensor all(*storageDataType(source.getType()), Shape{256});
+  for (auto [index, byte] : llvm::enumerate(all.mutableBytes()))
+    byte = static_cast<std::byte>(index);
+  ThreadPool threads(1);
+  const std::optional<Tensor> operand = all;
+  EvalContext context(
+      op, operand,
+      [&](unsigned, DataType element, const Shape &shape) -> Expected<Tensor> {
+        return Tensor(element, shape);
+      },
+      nullptr, threads);
+  if (Expected<void> done = evaluateOnStoredNumbers(op, context); !done)
+    return propagate(done);
+  Tensor table(DataType::I8, Shape{256});
+  std::ranges::copy(context.results()[0].rawBytes(), table.mutableBytes().begin());
+  return table;
+}
+
+/// The same of functions that a chain computes in floats, with the integers of the plan.
+static Expected<Tensor> tabulateNumbers(ArrayRef<Operation *> chain, const Lowering &lowering) {
+  quant::UniformQuantizedType output = lowering.plan.quantized(chain.back()->getResult(0));
+  Expected<Tensor> numbers = tabulate(chain, lowering.plan.quantized(chain.front()->getOperand(0)));
+  if (!numbers)
+    return numbers;
+  // The bits of the results; their sign is the output's business.
+  return storedTensor(*numbers, tpu::paramsOf(output), tpu::rangeOf(output),
+                      signedType(*storageDataType(output)))
+      .reshaped(Shape{numbers->numElements()});
+}
+
 Expected<void> tpuc::lowerTable(Operation *op, Lowering &lowering) {
   const SmallVector<Operation *> chain = tableChain(op, lowering);
   Value source = chain.front()->getOperand(0);
-  quant::UniformQuantizedType output = lowering.plan.quantized(op->getResult(0));
-  Expected<Tensor> numbers = tabulate(chain, lowering.plan.quantized(source));
-  if (!numbers)
-    return propagate(numbers);
-  // The bits of the results; their sign is the output's business.
-  Tensor table = storedTensor(*numbers, tpu::paramsOf(output), tpu::rangeOf(output),
-                              signedType(*storageDataType(output)))
-                     .reshaped(Shape{numbers->numElements()});
-  Value entries = lowering.weight(op, "_table", std::move(table));
+  Expected<Tensor> table = chain.size() == 1 && isTableOfSource(op, lowering)
+                               ? tabulateStored(op)
+                               : tabulateNumbers(chain, lowering);
+  if (!table)
+    return propagate(table);
+  Value entries = lowering.weight(op, "_table", std::move(*table));
   auto made = lowering.builder.create<tpu::LutOp>(op->getLoc(), lowering.integerResult(op),
                                                   ValueRange{lowering.asIntegers(source), entries});
   lowering.replace(op, made);

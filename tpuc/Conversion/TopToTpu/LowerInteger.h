@@ -66,7 +66,10 @@ Expected<void> lowerLeakyRelu(top::LeakyReluOp op, Lowering &lowering);
 Expected<void> lowerPRelu(top::PReluOp op, Lowering &lowering);
 Expected<void> lowerCompare(top::CompareOp op, Lowering &lowering);
 Expected<void> lowerCompareConst(top::CompareConstOp op, Lowering &lowering);
-/// A function of one tensor, as the table of its values.
+/// The same integers, or those of another scale.
+Expected<void> lowerCopy(top::CopyOp op, Lowering &lowering);
+/// A function of one tensor, as the table of its values. Of integers that a source states, it holds
+/// what the interpreter computes of them.
 Expected<void> lowerTable(mlir::Operation *op, Lowering &lowering);
 
 Expected<void> lowerAvgPool(top::AvgPoolOp op, Lowering &lowering);

@@ -85,6 +85,7 @@ Expected<void> tpuc::lowerInteger(Operation *op, Lowering &lowering) {
       .Case<top::AddOp, top::SubOp>([&](Operation *sum) { return lowerAddSub(sum, lowering); })
       .Case([&](top::MulOp product) { return lowerMul(product, lowering); })
       .Case<top::MaxOp, top::MinOp>([&](Operation *most) { return lowerMinMax(most, lowering); })
+      .Case([&](top::CopyOp copy) { return lowerCopy(copy, lowering); })
       .Case([&](top::LeakyReluOp relu) { return lowerLeakyRelu(relu, lowering); })
       .Case([&](top::PReluOp relu) { return lowerPRelu(relu, lowering); })
       .Case([&](top::CompareOp compare) { return lowerCompare(compare, lowering); })

@@ -13,6 +13,7 @@
 #include "tpuc/Dialect/Top/MatrixOps.h"
 #include "tpuc/Dialect/Top/Names.h"
 #include "tpuc/Dialect/Top/ShapeInference.h"
+#include "tpuc/Dialect/Top/WeightRest.h"
 #include "tpuc/Interpreter/Kernels/FixedPoint.h"
 #include "tpuc/Support/Convert.h"
 #include "tpuc/Support/MappedFile.h"
@@ -78,10 +79,13 @@ static ProductScales scalesOf(Operation *op, Lowering &lowering, Value filter, b
   return scales;
 }
 
-/// Whether sums are rounded as the source says: convolutions whose integers it states, twice.
+/// Whether sums are rounded as the source says: convolutions and products of two tensors whose
+/// integers it states, twice.
 static bool roundsTwice(Operation *op, const Lowering &lowering) {
+  if (isa<top::MatMulOp>(op))
+    return !op->getOperand(1).getDefiningOp<top::WeightOp>() && lowering.isFixedPoint(op);
   return lowering.target.requant.canRoundTwice && isa<top::ConvOp, top::DeconvOp>(op) &&
-         tpu::isQuantized(op->getOperand(0)) && tpu::isQuantized(op->getResult(0)) &&
+         Lowering::statedType(op->getOperand(0)) && Lowering::statedType(op->getResult(0)) &&
          !statedScales(op->getOperand(1)).empty();
 }
 
@@ -120,13 +124,10 @@ static Expected<void> setProductFactors(Operation *op, Operation *made, Lowering
     llvm::transform(scales, factors.begin(), kernels::fixedPoint);
   if (llvm::all_equal(factors))
     factors.resize(1);
-  lowering.setFactors(made, factors);
-  if (isTwice) {
-    made->removeAttr("round_mode");
-    const bool hasLeft = llvm::any_of(factors, [](auto factor) { return factor.rshift < 0; });
-    made->setAttr("quant_mode", lowering.builder.getStringAttr(
-                                    requantModeName(kernels::fixedPointMode(hasLeft))));
-  }
+  if (isTwice)
+    lowering.setFixedFactors(made, factors);
+  else
+    lowering.setFactors(made, factors);
   if (strategy == RequantStrategy::InConvolution)
     made->setAttr("quant_mode", lowering.builder.getStringAttr(requantModeName(
                                     lowering.target.requant.rounding == RoundingMode::HalfUp
@@ -174,15 +175,21 @@ static std::vector<float> inputMeans(Operation *op) {
 static Expected<void> lowerWithFilter(Operation *op, Lowering &lowering, const ChannelOrder &order,
                                       bool foldsZero) {
   Expected<std::optional<Tensor>> filter = constant(op->getOperand(1));
-  Expected<std::optional<Tensor>> bias = constant(op->getOperand(2));
-  if (!filter || !bias)
-    return filter ? propagate(bias) : propagate(filter);
+  std::optional<Tensor> bias;
+  if (auto sums = op->getOperand(2).getDefiningOp<top::WeightOp>()) {
+    Expected<Tensor> exact = top::readExact(sums);
+    if (!exact)
+      return propagate(exact);
+    bias = std::move(*exact);
+  }
+  if (!filter)
+    return propagate(filter);
   ProductScales scales = scalesOf(op, lowering, op->getOperand(1), foldsZero);
   scales.means = inputMeans(op);
   if (auto pairs = op->getAttrOfType<DenseF32ArrayAttr>(kInputCovariances);
       pairs && !scales.means.empty())
     scales.covariances.assign(pairs.asArrayRef().begin(), pairs.asArrayRef().end());
-  QuantizedWeights weights = quantizeWeights(**filter, *bias ? &**bias : nullptr, order, scales);
+  QuantizedWeights weights = quantizeWeights(**filter, bias ? &*bias : nullptr, order, scales);
   releaseMapped((*filter)->rawBytes());
   Value stored = lowering.weight(op, typedSuffix("_filter", weights.filter), weights.filter);
   Value sums = weights.bias

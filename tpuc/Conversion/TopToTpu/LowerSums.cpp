@@ -8,6 +8,7 @@
 
 #include "tpuc/Conversion/TopToTpu/LowerInteger.h"
 #include "tpuc/Dialect/Top/ShapeInference.h"
+#include "tpuc/Interpreter/Kernels/FixedPoint.h"
 #include "tpuc/Interpreter/Kernels/IntegerResize.h"
 
 #include <cmath>
@@ -37,11 +38,40 @@ static Expected<void> lowerWithFactors(Operation *op, Lowering &lowering, ArrayR
   return {};
 }
 
+/// `op` computes with stored integers themselves, whose ties go away from zero.
+static void setAsStored(Operation *op, ArrayRef<MultiplierShift> factors, Lowering &lowering) {
+  lowering.setFactors(op, factors);
+  op->setAttr("round_mode",
+              lowering.builder.getStringAttr(roundingModeName(RoundingMode::HalfAwayFromZero)));
+  op->setAttr("as_stored", lowering.builder.getUnitAttr());
+}
+
+/// Whether a pool averages the integers that a source states themselves
+/// (kernels::fixedAveragePool).
+static bool isPlainAverage(top::AvgPoolOp op, const Lowering &lowering) {
+  return lowering.isFixedPoint(op) && !op.getCountIncludePad() &&
+         lowering.plan.quantized(op.getInput()) == lowering.plan.quantized(op.getOutput());
+}
+
+/// An average of `fewest` to `most` integers, ties away from zero.
+static Expected<void> lowerPlainAverage(top::AvgPoolOp op, Lowering &lowering, int64_t fewest,
+                                        int64_t most) {
+  SmallVector<MultiplierShift> factors;
+  for (int64_t count = fewest; count <= most; ++count)
+    factors.push_back(kernels::averageFactor(count));
+  Operation *made = lowering.mirrored(op, lowering.asIntegers(op.getInput()));
+  setAsStored(made, factors, lowering);
+  lowering.replace(op, made);
+  return {};
+}
+
 Expected<void> tpuc::lowerAvgPool(top::AvgPoolOp op, Lowering &lowering) {
   const int64_t most = ShapedType::getNumElements(top::toInts(op.getKernelShape()));
   const bool hasPads = op.getAutoPad() != "NOTSET" || op.getCeilMode() ||
                        (op.getPads() && llvm::any_of(top::toInts(*op.getPads()),
                                                      [](int64_t pad) { return pad != 0; }));
+  if (isPlainAverage(op, lowering))
+    return lowerPlainAverage(op, lowering, hasPads ? 1 : most, most);
   SmallVector<double> scales;
   for (int64_t count = hasPads ? 1 : most; count <= most; ++count)
     scales.push_back(ratio(op, lowering) / double(count));
@@ -52,6 +82,7 @@ Expected<void> tpuc::lowerReduce(top::ReduceOp op, Lowering &lowering) {
   if (op.getMode() == "ReduceMax" || op.getMode() == "ReduceMin")
     return lowerMover(op, lowering);
   double scale = ratio(op, lowering);
+  int64_t count = 1;
   if (op.getMode() == "ReduceMean") {
     ArrayRef<int64_t> dims = cast<RankedTensorType>(op.getInput().getType()).getShape();
     const auto rank = static_cast<int64_t>(dims.size());
@@ -59,14 +90,42 @@ Expected<void> tpuc::lowerReduce(top::ReduceOp op, Lowering &lowering) {
     if (axes.empty())
       axes = llvm::to_vector(llvm::seq<int64_t>(0, rank));
     for (int64_t axis : axes)
-      scale /= double(dims[axis < 0 ? axis + rank : axis]);
+      count *= dims[axis < 0 ? axis + rank : axis];
   }
+  if (lowering.isFixedPoint(op) && (op.getMode() == "ReduceMean" || op.getMode() == "ReduceSum")) {
+    SmallVector<Value> operands(op->getOperands());
+    operands[0] = lowering.asIntegers(op.getInput());
+    Operation *made = lowering.mirrored(op, operands);
+    lowering.setFixedFactors(made, kernels::meanFactor(scale, count));
+    lowering.replace(op, made);
+    return {};
+  }
+  scale /= double(count);
   return lowerWithFactors(op, lowering, scale);
+}
+
+/// Whether a source resizes signed integers themselves (kernels::fixedResize).
+static bool isFixedResize(top::InterpOp op, const Lowering &lowering) {
+  auto type = dyn_cast<RankedTensorType>(op.getOutput().getType());
+  quant::UniformQuantizedType stored = lowering.plan.quantized(op.getInput());
+  return lowering.isFixedPoint(op) && stored.getStorage().isSigned &&
+         stored == lowering.plan.quantized(op.getOutput()) && op.getMode() == "linear" &&
+         llvm::is_contained({"half_pixel", "align_corners", "asymmetric"}, op.getCoordMode()) &&
+         type && type.hasStaticShape() && type.getRank() == 4 && op.getAxes() &&
+         top::toInts(*op.getAxes()) == SmallVector<int64_t>{2, 3};
 }
 
 Expected<void> tpuc::lowerInterp(top::InterpOp op, Lowering &lowering) {
   if (op.getMode() == "nearest")
     return lowerMover(op, lowering);
+  if (isFixedResize(op, lowering)) {
+    SmallVector<Value> operands(op->getOperands());
+    operands[0] = lowering.asIntegers(op.getInput());
+    Operation *made = lowering.mirrored(op, operands);
+    setAsStored(made, MultiplierShift{1, 2 * kernels::kResizeWeightBits}, lowering);
+    lowering.replace(op, made);
+    return {};
+  }
   return lowerWithFactors(op, lowering,
                           std::ldexp(ratio(op, lowering), -2 * kernels::kResizeWeightBits));
 }

@@ -26,6 +26,7 @@
 #include "tpuc/Dialect/Tpu/ConvolutionOps.h"
 #include "tpuc/Dialect/Tpu/MirroredOp.h"
 #include "tpuc/Dialect/Tpu/UnaryOps.h"
+#include "tpuc/Interpreter/Kernels/FixedPoint.h"
 #include "tpuc/Support/Convert.h"
 #include "tpuc/Support/MappedFile.h"
 
@@ -321,6 +322,32 @@ Value Lowering::none() {
   return builder.create<top::NoneOp>(builder.getUnknownLoc(), builder.getNoneType());
 }
 
+quant::UniformQuantizedType Lowering::statedType(Value value) {
+  if (quant::UniformQuantizedType stated = tpu::quantizedType(value))
+    return stated;
+  auto input = value.getDefiningOp<top::InputOp>();
+  auto kept = input ? input->getAttrOfType<TypeAttr>(kSourceType) : TypeAttr();
+  return kept ? dyn_cast<quant::UniformQuantizedType>(kept.getValue())
+              : quant::UniformQuantizedType();
+}
+
+bool Lowering::areOfSource(ValueRange values) const {
+  return llvm::all_of(values, [&](Value value) {
+    if (!top::isPresent(value))
+      return true;
+    if (auto weight = value.getDefiningOp<top::WeightOp>())
+      return weight.getWeightScale() && weight.getWeightScale()->size() == 1;
+    quant::UniformQuantizedType stated = statedType(value);
+    return stated && stated.getStorage().width == 8 && stated == plan.quantized(value);
+  });
+}
+
+bool Lowering::isFixedPoint(Operation *op) const {
+  const auto isConstant = [](Value value) { return value.getDefiningOp<top::WeightOp>(); };
+  return target.requant.canRoundTwice && areOfSource(op->getResults()) &&
+         areOfSource(op->getOperands()) && !llvm::all_of(op->getOperands(), isConstant);
+}
+
 Value Lowering::castWeight(top::WeightOp weight, Type type) {
   Expected<top::WeightOp> made =
       type.isF16() ? weight.clone_f16(builder) : weight.clone_bf16(builder);
@@ -405,6 +432,14 @@ void Lowering::setFactors(Operation *op, ArrayRef<MultiplierShift> factors) {
   op->setAttr("multiplier", ints(multipliers));
   op->setAttr("rshift", ints(shifts));
   op->setAttr("round_mode", roundMode());
+}
+
+void Lowering::setFixedFactors(Operation *op, ArrayRef<MultiplierShift> factors) {
+  setFactors(op, factors);
+  op->removeAttr("round_mode");
+  const bool hasLeft = llvm::any_of(factors, [](auto factor) { return factor.rshift < 0; });
+  op->setAttr("quant_mode",
+              builder.getStringAttr(requantModeName(kernels::fixedPointMode(hasLeft))));
 }
 
 Type Lowering::integerResult(Operation *op) {

@@ -50,6 +50,16 @@ public:
   mlir::Value asIntegers(mlir::Value value) { return as(value, plan.quantized(value)); }
   mlir::Value none();
 
+  /// The integers that a quantized source states for `value`, also of inputs, which are floats once
+  /// they are lowered; null where it states none.
+  static quant::UniformQuantizedType statedType(mlir::Value value);
+  /// Whether all of `values` have the 8-bit integers that the source states for them: those of
+  /// tensors are stored so, and constants state one scale.
+  bool areOfSource(mlir::ValueRange values) const;
+  /// Whether `op` is computed as the source states it, in fixed point and with two roundings: all
+  /// its tensors are of it, and the target can.
+  bool isFixedPoint(mlir::Operation *op) const;
+
   /// A new constant, named like `op` with `suffix`.
   mlir::Value weight(mlir::Operation *op, llvm::StringRef suffix, Tensor tensor);
 
@@ -60,6 +70,8 @@ public:
   mlir::ArrayAttr ints(llvm::ArrayRef<int64_t> values) { return builder.getI64ArrayAttr(values); }
   /// `multiplier`, `rshift` and the modes of the target on `op`.
   void setFactors(mlir::Operation *op, llvm::ArrayRef<MultiplierShift> factors);
+  /// The same for factors that are rounded twice (kernels::fixedPoint).
+  void setFixedFactors(mlir::Operation *op, llvm::ArrayRef<MultiplierShift> factors);
   /// How the target's requantizations round.
   mlir::StringAttr roundMode();
 

@@ -143,8 +143,9 @@ IntegerForm InterpOp::integerForm() {
     return IntegerForm::Moves;
   auto input = dyn_cast<RankedTensorType>(getInput().getType());
   auto output = dyn_cast<RankedTensorType>(getOutput().getType());
+  const bool isLastTwo = !getAxes() || toInts(*getAxes()) == SmallVector<int64_t>{2, 3};
   const bool isLinear = getMode() == "linear" && !getAntialias() && !getExcludeOutside() &&
-                        getCoordMode() != "tf_crop_and_resize" && !getAxes();
+                        getCoordMode() != "tf_crop_and_resize" && isLastTwo;
   const bool keepsChannels = input && output && input.getRank() == 4 && output.getRank() == 4 &&
                              input.getShape().take_front(2) == output.getShape().take_front(2);
   return when(isLinear && keepsChannels, IntegerForm::Computes);

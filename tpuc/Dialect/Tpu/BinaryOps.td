@@ -37,9 +37,10 @@ class Tpu_SumOp<Op top> : Tpu_MirroredOp<top, (ins
 def Tpu_AddOp : Tpu_SumOp<Top_AddOp>;
 def Tpu_SubOp : Tpu_SumOp<Top_SubOp>;
 
-def Tpu_MulOp : Tpu_MirroredOp<Top_MulOp, (ins Tpu_RoundMode:$round_mode), [{
-    Integers: `(inputs[0] - zero point) * (inputs[1] - zero point) * multiplier / 2^rshift`, rounded
-    by `round_mode`, plus the output's zero point, saturated.
+def Tpu_MulOp : Tpu_MirroredOp<Top_MulOp, (ins OptionalAttr<StrAttr>:$quant_mode,
+                                             Tpu_RoundMode:$round_mode), [{
+    Integers: `(inputs[0] - zero point) * (inputs[1] - zero point)`, scaled by `multiplier` and
+    `rshift` as `quant_mode` says, plus the output's zero point, saturated.
   }], "Mul", [Tpu_CombinationTrait]>;
 
 def Tpu_PReluOp : Tpu_RequantizingOp<Top_PReluOp, [{

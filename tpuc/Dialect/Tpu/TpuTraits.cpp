@@ -151,7 +151,8 @@ static LogicalResult verifyFixedSum(Operation *op, StringRef mode) {
 }
 
 LogicalResult tpu::verifyCombination(Operation *op) {
-  if (auto mode = op->getAttrOfType<StringAttr>("quant_mode"))
+  auto mode = op->getAttrOfType<StringAttr>("quant_mode");
+  if (mode && !isa<tpu::MulOp>(op))
     return verifyFixedSum(op, mode.getValue());
   const auto multipliers = integers(op, "multiplier");
   const bool isSum = isa_and_nonnull<ArrayAttr>(op->getAttr("multiplier"));

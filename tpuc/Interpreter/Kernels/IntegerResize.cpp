@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "tpuc/Interpreter/Kernels/IntegerResize.h"
+#include "tpuc/Interpreter/Kernels/FixedPoint.h"
 #include "tpuc/Interpreter/Kernels/IntegerRequantizer.h"
 #include "tpuc/Interpreter/Kernels/Parallel.h"
 #include "tpuc/Interpreter/Kernels/ResizeTaps.h"
@@ -58,7 +59,23 @@ void blend(const IntegerTaps &taps, const int32_t *from, std::span<int32_t> sums
 
 } // namespace
 
+/// Two taps for each position, of one element where both are the same.
+static IntegerTaps fixedPointTaps(CoordinateMode coordinates, int64_t in, int64_t out) {
+  const FixedResize how = coordinates == CoordinateMode::HalfPixel      ? FixedResize::HalfPixel
+                          : coordinates == CoordinateMode::AlignCorners ? FixedResize::AlignCorners
+                                                                        : FixedResize::Asymmetric;
+  IntegerTaps taps{2, {}, {}, {}};
+  for (const FixedTap &tap : fixedTaps(in, out, how)) {
+    const int32_t second = tap.low == tap.high ? 0 : 2 * tap.weight;
+    taps.positions.insert(taps.positions.end(), {tap.low, tap.high});
+    taps.weights.insert(taps.weights.end(), {kOne - second, second});
+  }
+  return taps;
+}
+
 IntegerTaps kernels::integerTaps(const ResizeParams &params, size_t axis, int64_t in, int64_t out) {
+  if (params.fixedPoint)
+    return fixedPointTaps(params.coordinates, in, out);
   Taps taps = tapsAlong(params, axis, in, out);
   IntegerTaps result{taps.perOutput, std::move(taps.positions), {}, std::move(taps.outside)};
   for (auto row = taps.weights.begin(); row != taps.weights.end(); row += taps.perOutput) {

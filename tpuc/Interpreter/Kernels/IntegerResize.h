@@ -27,7 +27,8 @@ struct IntegerTaps {
 
 /// The taps and weights of `resize` along `axis` from `in` to `out` elements, each weight times
 /// 2^11 rounded half away from zero; what is then missing to 2^11 is added to the largest (the
-/// first of several).
+/// first of several). With `fixedPoint` weights of 10 bits, which count twice; then coordinates are
+/// HalfPixel, AlignCorners or Asymmetric.
 IntegerTaps integerTaps(const ResizeParams &params, size_t axis, int64_t in, int64_t out);
 
 /// Linear resize of the last two axes (or the last one); the others must stay as they are:

@@ -37,8 +37,9 @@ struct ResizeParams {
   double cubicA = -0.75;
   bool excludeOutside = false; ///< Taps outside of the input weigh nothing, the others more.
   bool antialias = false;      ///< Widen the kernel where the scale is below 1.
-  double extrapolation = 0;    ///< The value outside of the input, TfCropAndResize only.
-  std::vector<double> scales;  ///< For each axis; exactly 1 for those that stay.
+  bool fixedPoint = false;  ///< Of integers: positions of 10 bits, as kernels::fixedTaps has them.
+  double extrapolation = 0; ///< The value outside of the input, TfCropAndResize only.
+  std::vector<double> scales; ///< For each axis; exactly 1 for those that stay.
   /// Begin and end of the region for each axis, as fractions of the last index. TfCropAndResize
   /// only.
   std::vector<double> roiBegin, roiEnd;

@@ -417,6 +417,46 @@ TEST(QuantizedAddition, AllPairs) {
     }
 }
 
+/// Every pair of 256 by 256 integers, rounded twice.
+void expectFixedProduct(double leftScale, double rightScale, double scale, DataType type) {
+  SCOPED_TRACE(testing::Message() << leftScale << " and " << rightScale << " to " << scale << ", "
+                                  << dataTypeName(type));
+  Tensor left(type, {1, 256, 1, 1});
+  Tensor right(type, {1, 1, 16, 16});
+  for (Tensor *operand : {&left, &right})
+    for (size_t i = 0; i < 256; ++i)
+      operand->mutableBytes()[i] = static_cast<std::byte>(i);
+  const QuantParams leftParams{leftScale, isSigned(type) ? -128 : 3};
+  const QuantParams rightParams{rightScale, 0};
+  Bench bench;
+  QuantizedProduct product;
+  product.left = bench.load(left);
+  product.right = bench.load(right);
+  product.leftZero = static_cast<int32_t>(leftParams.zeroPoint);
+  const MultiplierShift factor = kernels::productFactor(leftScale, rightScale, scale);
+  product.requantize = {factor.multiplier, factor.rshift, 5, {}, {}, Roundings::Twice};
+  if (factor.rshift < 0)
+    product.requantize.roundings = Roundings::TwiceAfterLeftShift;
+  product.output = bench.local(type, {1, 256, 16, 16});
+  product.scratch = bench.scratch(quantizedProductScratch(product));
+  expectOk(emitQuantizedProduct(bench.builder, product));
+  GlobalTensor stored = bench.store(product.output);
+  bench.run();
+  Tensor wanted(type, {1, 256, 16, 16});
+  ThreadPool threads(1);
+  kernels::fixedMul({left, leftParams}, {right, rightParams}, {{scale, 5}, integerRange(type)},
+                    wanted, threads);
+  expectSame(bench.get(stored), wanted);
+}
+
+TEST(QuantizedProduct, AllPairsRoundedTwice) {
+  for (DataType type : kByteTypes) {
+    expectFixedProduct(.05, .03, .08, type);
+    expectFixedProduct(.0123, .0071, .0317, type);
+    expectFixedProduct(3, 7, 2.9, type);
+  }
+}
+
 TEST(QuantizedProduct, ZeroPoints) {
   for (DataType type : kByteTypes)
     for (const Shape &second : {Shape{2, 70, 5, 6}, Shape{2, 70, 1, 1}, Shape{1, 1, 5, 6}})
@@ -491,6 +531,60 @@ TEST(QuantizedAveragePool, WholeImages) {
     expectAverage(type, {2, 130, 9, 33}, {{9, 33}}, false, 298);
     // In parts, of which the last is short.
     expectAverage(type, {1, 70, 129, 130}, {{129, 130}}, true, 1);
+  }
+}
+
+/// The averages of integers themselves, ties away from zero.
+void expectPlainAverage(DataType type, const Extents &shape, const Window2d &window) {
+  Tensor input = randomBytes(type, Shape(std::span(shape)), 1);
+  Bench bench;
+  QuantizedAveragePool pool;
+  pool.input = bench.load(input);
+  pool.output = bench.local(type, outputOf({shape, shape[1], window}));
+  pool.window = window;
+  for (int64_t count = 0; count <= window.kernel[0] * window.kernel[1]; ++count) {
+    const MultiplierShift factor = kernels::averageFactor(std::max<int64_t>(count, 1));
+    pool.factors.push_back({factor.multiplier, factor.rshift, 0, {}, {}, Roundings::OnceAway});
+  }
+  pool.scratch = bench.scratch(quantizedAveragePoolScratch(pool));
+  expectOk(emitQuantizedAveragePool(bench.builder, pool));
+  GlobalTensor stored = bench.store(pool.output);
+  bench.run();
+  Tensor wanted(type, Shape(std::span(pool.output.shape)));
+  ThreadPool threads(1);
+  kernels::fixedAveragePool(input, windowParamsOf(window), {{1, 0}, integerRange(type)}, wanted,
+                            threads);
+  expectSame(bench.get(stored), wanted);
+}
+
+TEST(QuantizedAveragePool, TiesOfStoredIntegersGoAwayFromZero) {
+  for (DataType type : kByteTypes) {
+    expectPlainAverage(type, {2, 70, 9, 8}, {{2, 2}, {2, 2}});
+    expectPlainAverage(type, {1, 70, 9, 8}, {{3, 2}, {2, 1}, {1, 1}, {1, 1}, {1, 1}});
+    expectPlainAverage(type, {1, 70, 12, 20}, {{12, 20}});
+  }
+}
+
+TEST(QuantizedAveragePool, MeansRoundedTwice) {
+  for (DataType type : kByteTypes) {
+    const Tensor input = randomBytes(type, {2, 70, 6, 5}, 3);
+    Bench bench;
+    QuantizedAveragePool pool;
+    pool.input = bench.load(input);
+    pool.output = bench.local(type, {2, 70, 1, 1});
+    pool.window.kernel = {6, 5};
+    pool.inputZero = 11;
+    const MultiplierShift factor = kernels::meanFactor(.05 / .013, 30);
+    pool.factors = {{factor.multiplier, factor.rshift, 7, {}, {}, Roundings::Twice}};
+    pool.scratch = bench.scratch(quantizedAveragePoolScratch(pool));
+    expectOk(emitQuantizedAveragePool(bench.builder, pool));
+    GlobalTensor stored = bench.store(pool.output);
+    bench.run();
+    Tensor wanted(type, {2, 70, 1, 1});
+    const std::vector<int64_t> axes = {2, 3};
+    kernels::fixedSum({input, {.05, 11}}, axes, /*isMean=*/true, {{.013, 7}, integerRange(type)},
+                      wanted);
+    expectSame(bench.get(stored), wanted);
   }
 }
 

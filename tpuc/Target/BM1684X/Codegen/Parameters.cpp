@@ -12,6 +12,8 @@
 #include "tpuc/Dialect/Tpu/BinaryOps.h"
 #include "tpuc/Dialect/Tpu/ConvolutionOps.h"
 #include "tpuc/Dialect/Tpu/MatrixOps.h"
+#include "tpuc/Dialect/Tpu/PoolOps.h"
+#include "tpuc/Dialect/Tpu/ReduceOps.h"
 #include "tpuc/Dialect/Tpu/StoredType.h"
 #include "tpuc/Interpreter/Kernels/FixedPoint.h"
 #include "tpuc/Support/Requant.h"
@@ -54,8 +56,8 @@ static tpu::StoredRange rangeOfResult(Operation *op) {
 
 Roundings roundingsOf(Operation *op) {
   const auto mode = op->getAttrOfType<StringAttr>("quant_mode");
-  if (!mode || !isa<tpu::ConvOp, tpu::DeconvOp>(op))
-    return Roundings::Once;
+  if (!mode || !isa<tpu::ConvOp, tpu::DeconvOp, tpu::MatMulOp, tpu::MulOp, tpu::ReduceOp>(op))
+    return op->hasAttr("as_stored") ? Roundings::OnceAway : Roundings::Once;
   const std::optional<RequantMode> parsed = parseRequantMode(mode.getValue());
   if (parsed == kernels::fixedPointMode(/*shiftsLeft=*/false))
     return Roundings::Twice;
@@ -79,10 +81,15 @@ static Expected<Requantize> unscaled(Operation *op) {
   const auto mode = op->getAttrOfType<StringAttr>("quant_mode");
   if (mode && mode.getValue() != "MultiplierShift" && roundingsOf(op) == Roundings::Once)
     return makeError("", "quant_mode " + mode.str(), "MultiplierShift");
+  const Roundings roundings = roundingsOf(op);
   const auto rounding = op->getAttrOfType<StringAttr>("round_mode");
-  if (rounding && rounding.getValue() != "HalfUp")
-    return makeError("", "round_mode " + rounding.str(), "HalfUp");
-  return resultBounds(op);
+  const StringRef wanted = roundings == Roundings::OnceAway ? "HalfAwayFromZero" : "HalfUp";
+  if (rounding && rounding.getValue() != wanted)
+    return makeError("", "round_mode " + rounding.str(), wanted.str());
+  Expected<Requantize> bounds = resultBounds(op);
+  if (bounds)
+    bounds->roundings = roundings;
+  return bounds;
 }
 
 Expected<Requantize> shiftOf(Operation *op) {

@@ -275,12 +275,15 @@ Kernels averageKernels(tpu::AvgPoolOp op, const TiledOp &tiled) {
   // The kernel counts from windows without elements.
   if (factors->size() > 1)
     factors->insert(factors->begin(), factors->front());
+  if (op->hasAttr("as_stored"))
+    for (Requantize &factor : *factors)
+      factor.zeroPoint = 0;
   return one<quantizedAveragePoolScratch, emitQuantizedAveragePool>(
       QuantizedAveragePool{.input = operandOf(tiled, 0),
                            .output = resultOf(tiled),
                            .window = *window,
                            .countsPadding = op.getCountIncludePad(),
-                           .inputZero = zeroPoint(op.getInput()),
+                           .inputZero = op->hasAttr("as_stored") ? 0 : zeroPoint(op.getInput()),
                            .factors = std::move(*factors),
                            .scratch = scratchRoom(tiled)});
 }
@@ -371,12 +374,15 @@ Kernels quantizedInterpKernels(tpu::InterpOp op, const TiledOp &tiled) {
     factor->shift = 2 * kTapBits;
     factor->zeroPoint = zeroPoint(op.getInput());
   }
+  const bool asStored = op->hasAttr("as_stored");
+  if (asStored)
+    factor->zeroPoint = 0;
   return one<quantizedResizeScratch, emitQuantizedResize>(
       QuantizedResize{.input = operandOf(tiled, 0),
                       .output = resultOf(tiled),
                       .rows = std::move(taps->rows),
                       .columns = std::move(taps->columns),
-                      .inputZero = zeroPoint(op.getInput()),
+                      .inputZero = asStored ? 0 : zeroPoint(op.getInput()),
                       .requantize = *factor,
                       .scratch = scratchRoom(tiled)});
 }

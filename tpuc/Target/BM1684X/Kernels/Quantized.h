@@ -20,14 +20,26 @@ namespace tpuc::bm1684x {
 // with one rounding of the 64-bit product, half up, as the chip's requantization does it. Bits are
 // those of the interpreter's integer kernels.
 
+/// How often the product of a sum and its factor is rounded.
+enum class Roundings : uint8_t {
+  Once,     ///< As above.
+  OnceAway, ///< The same, halves away from zero.
+  /// h = sum * multiplier / 2^31, half up, then h / 2^shift, half away from zero; shift >= 0.
+  Twice,
+  /// The same; for a negative shift, h is taken of sum * 2^-shift, saturated to 32 bits.
+  TwiceAfterLeftShift,
+};
+
 /// How the sums of a tensor become its elements.
 struct Requantize {
   int32_t multiplier = 1;
-  int32_t shift = 0; ///< To the right, -63 to 63.
+  int32_t shift = 0; ///< To the right, -63 to 63; -31 to 31 where it is rounded twice.
   int32_t zeroPoint = 0;
   /// Where the result is cut off, within its type (a fused ReLU); the type's own bounds: nothing.
   std::optional<int32_t> lowest;
   std::optional<int32_t> highest;
+  /// Of products of two tensors, sums of windows and reductions.
+  Roundings roundings = Roundings::Once;
 };
 
 /// Words of each channel, of which the last one is the bias.
@@ -35,15 +47,6 @@ inline constexpr int64_t kRequantWords = 4, kBiasWord = 3;
 /// Words of a channel whose sums are rounded twice: those above, the biases of more phases, the
 /// factor of the first step, and the power of two by which sums are multiplied before.
 inline constexpr int64_t kTwoStepWords = 16, kFirstFactorWord = 14, kPowerWord = 15;
-
-/// How often the product of a sum and its factor is rounded.
-enum class Roundings : uint8_t {
-  Once, ///< As above.
-  /// h = sum * multiplier / 2^31, half up, then h / 2^shift, half away from zero; shift >= 0.
-  Twice,
-  /// The same; for a negative shift, h is taken of sum * 2^-shift, saturated to 32 bits.
-  TwiceAfterLeftShift,
-};
 
 /// output[n,m,y,x] = requantized bias[m] + sum of filter * input, where around the image lies
 /// `inputZero`. The zero point is not subtracted: -inputZero * the sum of a channel's filter
@@ -135,7 +138,8 @@ struct QuantizedAddition {
 Expected<uint32_t> quantizedAdditionScratch(const QuantizedAddition &sum);
 Expected<void> emitQuantizedAddition(Builder &builder, const QuantizedAddition &sum);
 
-/// output = requantized (left - leftZero) * (right - rightZero); types as above.
+/// output = requantized (left - leftZero) * (right - rightZero); types as above. Products may be
+/// rounded twice.
 struct QuantizedProduct {
   LocalTensor left;
   LocalTensor right;
@@ -150,7 +154,7 @@ Expected<void> emitQuantizedProduct(Builder &builder, const QuantizedProduct &pr
 
 /// output = requantized sum of input - inputZero over windows. `factors[n]` is for windows of n
 /// counted elements (those inside of the image, or with `countsPadding` all of the window); one
-/// factor serves all windows. Input and output I8 or U8, Aligned.
+/// factor serves all windows. Sums may be rounded twice. Input and output I8 or U8, Aligned.
 struct QuantizedAveragePool {
   LocalTensor input;
   LocalTensor output;

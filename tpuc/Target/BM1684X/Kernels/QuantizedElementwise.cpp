@@ -136,7 +136,7 @@ Expected<uint32_t> checkedScratch(const std::string &where, const QuantizedProdu
 
 /// Whether products of what the operands hold fit 16 bits.
 bool isNarrow(const QuantizedProduct &product) {
-  return product.leftZero == 0 && product.rightZero == 0 &&
+  return !isTwice(product.requantize) && product.leftZero == 0 && product.rightZero == 0 &&
          (isSigned(product.left.type) || isSigned(product.right.type));
 }
 

@@ -90,8 +90,26 @@ Command requantCommand(Builder &builder, const LocalTensor &output, const LocalT
 
 } // namespace
 
+/// The first of two roundings, in place. What is left is a shift.
+static Requantize addFirstStep(Builder &builder, const LocalTensor &sums, Requantize requantize) {
+  assert(sums.type == DataType::I32 && std::abs(requantize.shift) < 32);
+  if (requantize.shift < 0)
+    addArith(builder, ArithOp::MulSat, sums, sums,
+             Immediate{DataType::I32, uint32_t{1} << -requantize.shift});
+  addMultiplyHigh(builder, sums, sums, immediate(DataType::I32, requantize.multiplier),
+                  Rounding::HalfUp);
+  requantize.multiplier = 1;
+  requantize.shift = std::max(requantize.shift, 0);
+  return requantize;
+}
+
 void addRequantize(Builder &builder, const LocalTensor &output, const LocalTensor &sums,
-                   const Requantize &requantize, Rounding rounding) {
+                   const Requantize &given, Rounding rounding) {
+  Requantize requantize = given;
+  if (isTwice(given))
+    requantize = addFirstStep(builder, sums, given);
+  if (given.roundings != Roundings::Once)
+    rounding = Rounding::HalfAway;
   Command command = requantCommand(builder, output, sums, rounding);
   const auto shift = static_cast<uint32_t>(-requantize.shift) & 255;
   const auto zero = static_cast<uint32_t>(requantize.zeroPoint) & 0xFFFF;

@@ -23,7 +23,13 @@ Expected<void> checkByteTensor(const std::string &where, std::string_view name,
 /// Errors unless shift and zero point are what the command can hold.
 Expected<void> checkRequantize(const std::string &where, const Requantize &requantize);
 
-/// output (8 bits) = sums (I16 or I32) requantized and cut off, both Aligned.
+/// Whether sums are rounded twice: of I32 then.
+inline bool isTwice(const Requantize &requantize) {
+  return requantize.roundings == Roundings::Twice ||
+         requantize.roundings == Roundings::TwiceAfterLeftShift;
+}
+/// output (8 bits) = sums (I16 or I32) requantized and cut off, both Aligned. `rounding` is that of
+/// the only step. Sums that are rounded twice are overwritten.
 void addRequantize(Builder &builder, const LocalTensor &output, const LocalTensor &sums,
                    const Requantize &requantize, Rounding rounding = Rounding::HalfUp);
 /// The same with the requantization parameters of each channel at `parameters` (see packChannels).
