@@ -68,6 +68,8 @@ const TileRules &tileRules() {
                                                    const Spread &) { return upsampleModel(op); })
           .add<tpu::InterpOp>(Asks::Channels, [](tpu::InterpOp op, TileLayout,
                                                  const Spread &) { return interpModel(op); })
+          .add<tpu::PadOp>(Asks::Channels, [](tpu::PadOp op, TileLayout,
+                                              const Spread &) { return channelPadModel(op); })
           .add<tpu::PReluOp>(Asks::Channels, [](tpu::PReluOp op, TileLayout,
                                                 const Spread &) { return preluModel(op); })
           .add<tpu::MatMulOp>(Asks::Rows, [](tpu::MatMulOp op, TileLayout layout,

@@ -114,6 +114,7 @@ llvm::SmallVector<TileLayout> tileLayoutsOf(llvm::ArrayRef<mlir::Operation *> la
 /// The model of an op of static shapes on `target`, whose lanes alone it depends on:
 ///
 /// * convolutions and pools: [N, C, spatial...]; `c` of a filter is its output channel
+/// * pads with constant channels behind those of [N, C, H, W]
 /// * matrix products: n the batch, c the rows and w the columns of each matrix; the right one is
 ///   seen as [K, N] where it is a constant, else as it lies. Alone, the rows of all batches that
 ///   share a right matrix follow each other

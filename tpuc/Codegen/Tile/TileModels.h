@@ -64,6 +64,8 @@ Expected<TileModel> preluModel(tpu::PReluOp op);
 Expected<TileModel> instanceNormModel(tpu::InstanceNormOp op);
 Expected<TileModel> upsampleModel(tpu::UpsampleOp op);
 Expected<TileModel> interpModel(tpu::InterpOp op);
+/// Of constant channels behind those of pictures.
+Expected<TileModel> channelPadModel(tpu::PadOp op);
 
 //===--- Rows (RowModels.cpp) ----------------------------------------------===//
 

@@ -168,3 +168,27 @@ Expected<TileModel> tiling::interpModel(tpu::InterpOp op) {
     model.operands.emplace_back();
   return model;
 }
+
+Expected<TileModel> tiling::channelPadModel(tpu::PadOp op) {
+  const ArrayRef<int64_t> input = dimsOf(op.getInput());
+  const ArrayRef<int64_t> output = dimsOf(op.getOutput());
+  const bool hasTensors =
+      llvm::any_of(op->getOperands().drop_front(), [](Value value) { return !isAbsent(value); });
+  SmallVector<int64_t> pads;
+  if (op.getPaddings())
+    pads = top::toInts(*op.getPaddings());
+  constexpr size_t kRank = 4, kBehindChannels = kRank + 1;
+  if (hasTensors || op.getMode() != "constant" || input.size() != kRank || pads.size() != 2 * kRank)
+    return makeError("", "a pad of other than pictures", "constant channels behind theirs");
+  for (auto [index, pad] : llvm::enumerate(pads))
+    if (index == kBehindChannels ? pad < 1 : pad != 0)
+      return makeError("", "a pad of other dimensions", "channels behind those that there are");
+  TileModel model{.operands = {},
+                  .result = *axisExtents(output),
+                  .isTileable = {true, false, false, true, true}};
+  OperandModel data{.isPresent = true, .extents = *axisExtents(input)};
+  data.maps[kAxisC] = kWhole;
+  model.operands.push_back(data);
+  model.operands.resize(op->getNumOperands());
+  return model;
+}

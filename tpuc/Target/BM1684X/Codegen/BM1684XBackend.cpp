@@ -78,7 +78,8 @@ Expected<Place> BM1684XBackend::placeOf(Operation *op) const {
                        "one that is computed");
     return Place::Alias;
   }
-  if ((isColumnSlice(op) || isColumnConcat(op)) && tileModel(op, info()) && checkKernel(*this, op))
+  if ((isColumnSlice(op) || isColumnConcat(op) || isa<tpu::PadOp>(op)) && tileModel(op, info()) &&
+      checkKernel(*this, op))
     return Place::Local;
   if (isMove(op)) {
     if (Expected<void> checked = checkMove(op); !checked)

@@ -22,6 +22,7 @@
 #include "tpuc/Target/BM1684X/Codegen/RecurrentKernels.h"
 #include "tpuc/Target/BM1684X/Codegen/SlicedOperands.h"
 #include "tpuc/Target/BM1684X/Kernels/Attention.h"
+#include "tpuc/Target/BM1684X/Kernels/Commands.h"
 #include "tpuc/Target/BM1684X/Kernels/DataMovement.h"
 #include "tpuc/Target/BM1684X/Kernels/Elementwise.h"
 #include "tpuc/Target/BM1684X/Kernels/Matrix.h"
@@ -239,6 +240,23 @@ Kernels concatKernels(const TiledOp &tiled) {
   return kernels;
 }
 
+/// Constant channels behind those of the input: channels lie over lanes, so these stay where they
+/// are.
+Kernels channelPadKernels(tpu::PadOp op, const TiledOp &tiled) {
+  constexpr unsigned kChannels = 1;
+  const LocalTensor from = operandOf(tiled, 0);
+  const LocalTensor to = resultOf(tiled);
+  if (!precOf(to.type))
+    return makeError("", "a tensor of " + std::string(dataTypeName(to.type)),
+                     "a type that is computed");
+  const Immediate value = immediate(to.type, op.getVal().convertToDouble());
+  const auto emit = [=](Builder &builder) {
+    addUnaryArith(builder, ArithOp::Copy, to, value);
+    return emitLocalCopy(builder, from, to.slice(kChannels, 0, from.shape[kChannels]));
+  };
+  return std::vector<Kernel>{{[]() -> Expected<uint32_t> { return 0; }, emit}};
+}
+
 /// What is not element by element, or changes the type.
 KernelTable layerTable() {
   return KernelTable(takesAll, checkFloats)
@@ -273,6 +291,7 @@ KernelTable layerTable() {
       // These move elements of any type.
       .with(checkNothing)
       .add<tpu::SliceOp>([](Operation *, Sliced tiled) { return columnSliceKernels(tiled); })
+      .add<tpu::PadOp>([](tpu::PadOp pad, Sliced tiled) { return channelPadKernels(pad, tiled); })
       .add<tpu::ConcatOp>([](Operation *, Sliced tiled) { return concatKernels(tiled); });
 }
 
