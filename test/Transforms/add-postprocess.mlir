@@ -47,6 +47,20 @@
 // PICTURE: --postprocess_options: letterbox without picture; expected the picture's height and width
 // RUN: not tpuc-opt %s --add-postprocess="type=yolov3_tiny options=keep=2,keep=3" 2>&1 | FileCheck %s --check-prefix=TWICE
 // TWICE: --postprocess_options: keep is given twice
+// RUN: not tpuc-opt %s --add-postprocess="type=yolov3_tiny options=classes=[]" 2>&1 | FileCheck %s --check-prefix=NOCLASS
+// NOCLASS: --postprocess_options: classes is []; expected a list of classes, counted from 0
+// RUN: not tpuc-opt %s --add-postprocess="type=yolov3_tiny options=background=1" 2>&1 | FileCheck %s --check-prefix=GROUND
+// GROUND: --postprocess_options: background is 1; expected a class below 1, or -1
+// RUN: not tpuc-opt %s --add-postprocess="type=yolov3_tiny options=background=0,classes=[0]" 2>&1 | FileCheck %s --check-prefix=BOTH
+// BOTH: --postprocess_options: classes has 0; expected classes below 1 but 0, the background
+// RUN: not tpuc-opt %s --add-postprocess="type=yolov3_tiny options=bins=4" 2>&1 | FileCheck %s --check-prefix=BINS
+// BINS: --postprocess_options: bins says nothing here: the boxes are no distances
+// RUN: not tpuc-opt %s --add-postprocess="type=yolov3_tiny options=grids=[4,8]" 2>&1 | FileCheck %s --check-prefix=GRIDS
+// GRIDS: --postprocess_options: 'grids'; expected one of agnostic
+// RUN: not tpuc-opt %s --add-postprocess="type=yolov3_tiny options=keep=0" 2>&1 | FileCheck %s --check-prefix=KEEP
+// KEEP: --postprocess_options: keep is 0; expected an integer from 1 to 1048576
+// RUN: not tpuc-opt %s --add-postprocess="type=yolov3_tiny options=score_threshold=1.5" 2>&1 | FileCheck %s --check-prefix=SCORE
+// SCORE: --postprocess_options: score_threshold is 1.5; expected a number from 0 to 1
 module @tiny attributes {module.chip = "ALL", module.name = "n", module.platform = "ONNX", module.state = "TOP_F32"} {
   func.func @main(%arg0: tensor<1x3x64x128xf32>, %arg1: tensor<18x3x16x16xf32>, %arg2: tensor<18x3x32x32xf32>) -> (tensor<1x3x4x8x6xf32>, tensor<1x3x2x4x6xf32>) {
     %none = "top.None"() : () -> none

@@ -255,13 +255,23 @@ Expected<void> apply(const PostprocessOptions &options, DetectorHeads &heads) {
     return refuses("scale_xy", "the centres have no factor");
   if (!options.variances.empty() && heads.variances.empty())
     return refuses("variances", "the boxes have none");
-  if (options.bins && isDecoded)
-    return refuses("bins", "the boxes are decoded");
+  if (options.bins && (isDecoded || heads.boxCode != "DISTANCES"))
+    return refuses("bins", isDecoded ? "the boxes are decoded" : "the boxes are no distances");
+  if (heads.labelled && !options.scores.empty())
+    return refuses("scores", "the boxes have their class");
+  if (heads.labelled && options.multiLabel)
+    return refuses("multi_label", "the boxes have one class each");
+  if (options.background.value_or(-1) >= heads.numClasses)
+    return makeError("--postprocess_options", fmt::format("background is {}", *options.background),
+                     fmt::format("a class below {}, or -1", heads.numClasses));
+  const int64_t background = options.background.value_or(heads.background);
   if (options.classes)
     for (int64_t label : *options.classes)
-      if (label >= heads.numClasses)
-        return makeError("--postprocess_options", fmt::format("classes has {}", label),
-                         fmt::format("classes below {}", heads.numClasses));
+      if (label >= heads.numClasses || label == background)
+        return makeError(
+            "--postprocess_options", fmt::format("classes has {}", label),
+            fmt::format("classes below {}{}", heads.numClasses,
+                        background < 0 ? "" : fmt::format(" but {}, the background", background)));
   if (!options.boxes.empty())
     heads.boxCode = options.boxes == "corners" ? "CORNERS" : "CENTER";
   heads.normalized = options.normalized.value_or(heads.normalized);
@@ -308,8 +318,13 @@ Expected<std::string> tpuc::addPostprocess(ModuleOp module, const std::string &v
     if (!type || !type.hasStaticShape() || type.getRank() == 0)
       return makeError("--add_postprocess", "an output of the network has no known shape",
                        "--input_shapes that fix it");
+    if (llvm::is_contained(type.getShape(), 0))
+      return makeError("--add_postprocess", "an output of the network holds nothing",
+                       "outputs with elements");
     outputs.emplace_back(value);
   }
+  if (outputs.empty())
+    return makeError("--add_postprocess", "the network has no output", "the heads of a detector");
   Expected<DetectorHeads> heads =
       findHeads(version, options, outputs, extents->first, extents->second);
   if (!heads)

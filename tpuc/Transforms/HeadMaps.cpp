@@ -21,7 +21,8 @@ static constexpr int64_t kMostElements = int64_t(1) << 26;
 
 std::optional<HeadMap> tpuc::asMap(Value value) {
   const std::optional<Dims> dims = dimsOf(value);
-  if (!dims || dims->size() != 4 || llvm::is_contained(*dims, kDynamic))
+  // What holds nothing is no map.
+  if (!dims || dims->size() != 4 || llvm::any_of(*dims, [](int64_t dim) { return dim < 1; }))
     return std::nullopt;
   return HeadMap{value, (*dims)[0], (*dims)[1], (*dims)[2], (*dims)[3]};
 }
@@ -62,7 +63,7 @@ bool HeadOutput::trace(Value from, std::vector<int64_t> &places) {
     return false;
   if (auto permute = dyn_cast<PermuteOp>(op)) {
     const std::optional<Dims> inner = dimsOf(permute.getInput());
-    if (!inner || !trace(permute.getInput(), places))
+    if (!inner || inner->empty() || !trace(permute.getInput(), places))
       return false;
     places = permutedPlaces(places, *inner, toInts(permute.getOrder()));
     return true;

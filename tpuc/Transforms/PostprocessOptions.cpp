@@ -118,7 +118,7 @@ std::optional<std::vector<double>> positives(const json::Value &value) {
 Expected<void> readClasses(llvm::StringRef key, const json::Value &value,
                            PostprocessOptions &options) {
   options.classes = integers(value, 0);
-  if (!options.classes)
+  if (!options.classes || options.classes->empty())
     return wrong(key, value, "a list of classes, counted from 0");
   return {};
 }
@@ -129,15 +129,6 @@ Expected<void> readPicture(llvm::StringRef key, const json::Value &value,
   if (!extents || extents->size() != 2)
     return wrong(key, value, "the height and width of the picture");
   options.picture = *extents;
-  return {};
-}
-
-Expected<void> readGrids(llvm::StringRef key, const json::Value &value,
-                         PostprocessOptions &options) {
-  const auto extents = integers(value, 1);
-  if (!extents || extents->empty() || extents->size() % 2 != 0)
-    return wrong(key, value, "height and width of each level");
-  options.grids = *extents;
   return {};
 }
 
@@ -185,7 +176,6 @@ const std::map<std::string, Reader> &readers() {
       {"boxes", word(&Options::boxes, {"center", "corners"})},
       {"classes", readClasses},
       {"decode", word(&Options::decode, {"chip", "host"})},
-      {"grids", readGrids},
       {"keep", integer(&Options::keep, 1, kMost)},
       {"letterbox", word(&Options::letterbox, {"center", "normal"})},
       {"multi_label", flag(&Options::multiLabel)},

@@ -37,7 +37,6 @@ struct PostprocessOptions {
   std::vector<std::vector<double>> anchors; ///< Width and height of each, a list for each level.
   std::vector<double> scaleXy;              ///< One for each level.
   std::vector<double> variances;            ///< Four.
-  std::vector<int64_t> grids;               ///< Height and width of each level.
   std::vector<int64_t> picture;             ///< Height and width.
   std::string letterbox;                    ///< center or normal.
   std::string boxes;                        ///< center or corners.

@@ -72,6 +72,41 @@ TEST_F(ObjectDetectionTest, LeavesOutWhatIsNoNumber) {
       "1x1x3x7xf32: 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0");
 }
 
+TEST_F(ObjectDetectionTest, ScoresThatAreNoNumberLeaveTheOthers) {
+  // As they are, and as numbers whose sigmoids are asked for: s(ln 3) = 3/4.
+  EXPECT_EQ(detect(kDecoded, {rows({10, 10, 4, 4, kNaN, .5, 30, 10, 4, 4, .75, kNaN})}),
+            "1x1x3x7xf32: 0 0 0.75 30 10 4 4 0 1 0.5 10 10 4 4 0 0 0 0 0 0 0");
+  EXPECT_EQ(detect(kDecoded + ", score_code = \"SIGMOID\"",
+                   {rows({10, 10, 4, 4, kNaN, 0, 30, 10, 4, 4, std::log(3.0), kNaN})}),
+            "1x1x3x7xf32: 0 0 0.75 30 10 4 4 0 1 0.5 10 10 4 4 0 0 0 0 0 0 0");
+}
+
+TEST_F(ObjectDetectionTest, PicturesOfOneColumnAreScaledToOnePixel) {
+  // 1000 rows of one pixel become 64 rows of one, 31 from the left of 64.
+  EXPECT_EQ(detect(kDecoded + ", picture = [1000, 1], letterbox = \"CENTER\"",
+                   {rows({31.5, 32, 1, 32, .5, 0})}),
+            "1x1x3x7xf32: 0 0 0.5 0.5 500 1 500 0 0 0 0 0 0 0 0 0 0 0 0 0 0");
+}
+
+TEST_F(ObjectDetectionTest, TenThousandCandidates) {
+  // A row of boxes that do not touch each other, of rising scores, each of them twice.
+  std::vector<double> numbers;
+  constexpr int kCount = 10000;
+  for (int index = 0; index < kCount; ++index)
+    numbers.insert(numbers.end(), {index / 2 * 10.0, 0, 4, 4, 0.5 + index / 2 * 0.00005, 0});
+  // The best three; the second of each pair goes, whose score is the same.
+  const auto best = [&](const std::string &more) {
+    return detect(kDecoded + more, {rows(numbers)});
+  };
+  const std::string expected = best("");
+  EXPECT_NE(expected.find(" 49990 0 4 4 "), std::string::npos) << expected;
+  EXPECT_NE(expected.find(" 49980 0 4 4 "), std::string::npos) << expected;
+  EXPECT_NE(expected.find(" 49970 0 4 4"), std::string::npos) << expected;
+  EXPECT_EQ(best(", top_k = 20000 : i64"), expected);
+  // Of two candidates one overlaps the other.
+  EXPECT_NE(best(", top_k = 2 : i64").find("49990 0 4 4 0 0 0 0 0 0 0 0 0 0"), std::string::npos);
+}
+
 TEST_F(ObjectDetectionTest, DecodesEachCode) {
   // A grid of 2 by 1 in 64 by 64 pixels: strides of 64 and 32; the object is in the second row.
   const auto plane = [](const std::vector<double> &record) {

@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <utility>
 
 namespace tpuc::kernels {
 
@@ -240,6 +241,16 @@ private:
   /// Scores as shares of those of the record, in `shares`.
   void readScores();
   void keepBestOfClasses();
+  std::vector<Candidate> bestOfRotated();
+  /// The first class of the largest number, but for the background and what is no number; -1: none.
+  template <typename Numbers> int64_t bestClass(const Numbers &numberOf) const {
+    int64_t best = -1;
+    for (int64_t label = 0; label < params.classes; ++label)
+      if (const float number = numberOf(label); label != params.background && !std::isnan(number) &&
+                                                (best < 0 || number > numberOf(best)))
+        best = label;
+    return best;
+  }
 
   std::span<const Tensor> inputs;
   const ObjectParams &params;
@@ -416,11 +427,7 @@ void RecordDetector::addCandidates(int64_t index, const Place &place) {
   }
   if (params.score == ObjectScore::Sigmoid && !params.multiLabel) {
     // The best class of the numbers is that of their sigmoids, of which one is enough.
-    int64_t best = -1;
-    for (int64_t label = 0; label < params.classes; ++label)
-      if (label != params.background &&
-          (best < 0 || record[firstScore() + label] > record[firstScore() + best]))
-        best = label;
+    const int64_t best = bestClass([&](int64_t label) { return record[firstScore() + label]; });
     if (best < 0 || !isReported(best))
       return;
     if (const float score = objectness * sigmoid(record[firstScore() + best]); score > threshold)
@@ -435,23 +442,37 @@ void RecordDetector::addCandidates(int64_t index, const Place &place) {
         addCandidate(index, place, label, score);
     return;
   }
-  int64_t best = -1;
-  for (int64_t label = 0; label < params.classes; ++label)
-    if (label != params.background &&
-        (best < 0 || shares[static_cast<size_t>(label)] > shares[static_cast<size_t>(best)]))
-      best = label;
+  const int64_t best = bestClass([&](int64_t label) { return shares[static_cast<size_t>(label)]; });
   if (best >= 0 && isReported(best))
     if (const float score = objectness * shares[static_cast<size_t>(best)]; score > threshold)
       addCandidate(index, place, best, score);
 }
 
-/// Leaves the best `topK` of each class, in the order in which they stood.
+/// Leaves the best `topK` of those that compete, the first ones where scores are equal.
 void RecordDetector::keepBestOfClasses() {
   std::ranges::stable_sort(candidates, std::ranges::greater(), &Candidate::score);
   std::vector<int64_t> numbers(static_cast<size_t>(params.classes), 0);
   std::erase_if(candidates, [&](const Candidate &each) {
     return ++numbers[static_cast<size_t>(each.label)] > params.topK;
   });
+}
+
+/// Each box becomes a Gaussian once, which is where its candidate says in the meantime.
+std::vector<Candidate> RecordDetector::bestOfRotated() {
+  std::vector<Gaussian> gaussians;
+  std::vector<int64_t> places;
+  for (Candidate &each : candidates) {
+    gaussians.push_back(gaussian(each));
+    places.push_back(std::exchange(each.place, std::ssize(places)));
+  }
+  std::vector<Candidate> best =
+      bestOf(std::move(candidates), params.keep, [&](const Candidate &a, const Candidate &b) {
+        return overlap(gaussians[static_cast<size_t>(a.place)],
+                       gaussians[static_cast<size_t>(b.place)]) > params.nmsThreshold;
+      });
+  for (Candidate &each : best)
+    each.place = places[static_cast<size_t>(each.place)];
+  return best;
 }
 
 std::vector<Candidate> RecordDetector::run() {
@@ -470,9 +491,7 @@ std::vector<Candidate> RecordDetector::run() {
   if (params.topK >= 0)
     keepBestOfClasses();
   if (params.rotated)
-    return bestOf(std::move(candidates), params.keep, [&](const Candidate &a, const Candidate &b) {
-      return overlap(gaussian(a), gaussian(b)) > params.nmsThreshold;
-    });
+    return bestOfRotated();
   return bestOf(std::move(candidates), params.keep, [&](const Box &a, const Box &b) {
     return overlap(a, b) > static_cast<float>(params.nmsThreshold);
   });
@@ -498,11 +517,11 @@ struct Projection {
     if (params.letterbox == Letterbox::None)
       return;
     const double factor = std::min(inHeight / height, inWidth / width);
-    // The scaled picture has whole pixels, as it was prepared.
-    const double scaledHeight = std::floor(height * factor);
-    const double scaledWidth = std::floor(width * factor);
-    perX = width / std::max(scaledWidth, 1.0);
-    perY = height / std::max(scaledHeight, 1.0);
+    // The scaled picture has whole pixels, one at least, as it was prepared.
+    const double scaledHeight = std::max(std::floor(height * factor), 1.0);
+    const double scaledWidth = std::max(std::floor(width * factor), 1.0);
+    perX = width / scaledWidth;
+    perY = height / scaledHeight;
     if (params.letterbox == Letterbox::Center) {
       left = std::floor((inWidth - scaledWidth) / 2);
       top = std::floor((inHeight - scaledHeight) / 2);
