@@ -204,6 +204,34 @@ tpuc_status tpuc_model_output(const tpuc_model *model, size_t net, size_t stage,
   return describe(found ? &found->outputs : nullptr, index, info, error);
 }
 
+tpuc_status tpuc_model_input_picture(const tpuc_model *model, size_t net, size_t stage,
+                                     size_t index, tpuc_picture_info *info, tpuc_error *error) {
+  const model::Stage *found = findStage(model, net, stage);
+  if (!found || index >= found->inputs.size())
+    return badArgument(error, "no such net, stage or tensor");
+  if (!info)
+    return badArgument(error, "info is null");
+  const model::TensorInfo &input = found->inputs[index];
+  if (!input.picture)
+    return badArgument(error, fmt::format("input '{}' takes no pictures; expected a file that was "
+                                          "made with --fuse_preprocess",
+                                          input.name));
+  const model::PictureInfo &picture = *input.picture;
+  const PictureBytes bytes(picture.format, picture.height, picture.width);
+  constexpr int kStretched = 0, kPadded = 1, kPaddedBehind = 2, kFilled = 3;
+  *info = {static_cast<tpuc_picture_format>(picture.format),
+           static_cast<size_t>(picture.height),
+           static_cast<size_t>(picture.width),
+           bytes.planes().size(),
+           picture.isVideoRange ? 1 : 0,
+           !picture.keepsAspectRatio ? kStretched
+           : picture.fillsFrame      ? kFilled
+           : picture.isAtTopLeft     ? kPaddedBehind
+                                     : kPadded,
+           picture.padValue};
+  return report(error, TPUC_OK, "");
+}
+
 tpuc_status tpuc_model_estimate_time(const tpuc_model *model, size_t net, size_t stage,
                                      tpuc_time_estimate *estimate, tpuc_error *error) {
   if (!findStage(model, net, stage))
@@ -259,6 +287,41 @@ tpuc_status tpuc_session_set_input_rows(tpuc_session *session, size_t index, con
   return guarded(error, TPUC_BAD_ARGUMENT, [&] {
     return session->session->setInputRows(index, {static_cast<const std::byte *>(data), size},
                                           row_bytes, stride);
+  });
+}
+
+tpuc_status tpuc_session_set_input_pictures(tpuc_session *session, size_t index,
+                                            const tpuc_picture *pictures, size_t num_pictures,
+                                            tpuc_error *error) {
+  if (!findTensor(session, &model::Stage::inputs, index, pictures, error))
+    return TPUC_BAD_ARGUMENT;
+  constexpr size_t kMostExtent = size_t(1) << 24;
+  return guarded(error, TPUC_BAD_ARGUMENT, [&]() -> Expected<void> {
+    std::vector<PictureView> views;
+    const model::TensorInfo &input = session->session->stage().inputs[index];
+    // Before what is behind the pointer is read.
+    if (input.picture && num_pictures != input.shape[0])
+      return makeError(input.name, fmt::format("{} pictures", num_pictures),
+                       fmt::format("{}, the items of {}", input.shape[0], formatInput(input)));
+    for (size_t item = 0; input.picture && item < num_pictures; ++item) {
+      const tpuc_picture &picture = pictures[item];
+      const auto format = static_cast<unsigned>(picture.format);
+      if (format >= kPictureFormatNames.size() || picture.height > kMostExtent ||
+          picture.width > kMostExtent)
+        return makeError(
+            "",
+            fmt::format("format {}, {} rows of {} pixels", format, picture.height, picture.width),
+            "a tpuc_picture_format, at most 2^24 rows and pixels");
+      PictureView &view = views.emplace_back();
+      view.format = static_cast<PictureFormat>(format);
+      view.height = static_cast<int64_t>(picture.height);
+      view.width = static_cast<int64_t>(picture.width);
+      for (size_t plane = 0; plane < view.planes.size(); ++plane) {
+        view.planes[plane] = static_cast<const std::byte *>(picture.planes[plane]);
+        view.strides[plane] = picture.strides[plane];
+      }
+    }
+    return session->session->setInputPictures(index, views);
   });
 }
 

@@ -8,6 +8,7 @@
 
 #include "runtime/Session.h"
 #include "runtime/Elements.h"
+#include "tpuc/Support/Counted.h"
 #include "tpuc/Support/SimdLevel.h"
 
 #include <algorithm>
@@ -174,7 +175,7 @@ Expected<void> Session::setInputBytes(size_t index, std::span<const std::byte> b
     return makeError(fmt::format("{}: {}", loaded->placeOf(ref), stage().inputs[index].name),
                      fmt::format("{} bytes", bytes.size()),
                      fmt::format("{}, for {} {}", tensor->byteSize(), dataTypeName(tensor->type()),
-                                 tensor->shape().str()));
+                                 model::formatInput(stage().inputs[index])));
   std::ranges::copy(bytes, tensor->mutableBytes().begin());
   inputs[index] = std::move(*tensor);
   return {};
@@ -200,6 +201,47 @@ Expected<void> Session::setInputRows(size_t index, std::span<const std::byte> by
   for (size_t row = 0; row < rows; ++row)
     std::ranges::copy(bytes.subspan(row * stride, rowBytes),
                       tensor->mutableBytes().subspan(row * rowBytes).begin());
+  inputs[index] = std::move(*tensor);
+  return {};
+}
+
+Expected<void> Session::setInputPictures(size_t index, std::span<const PictureView> pictures) {
+  const model::TensorInfo &info = stage().inputs[index];
+  const std::string where = fmt::format("{}: {}", loaded->placeOf(ref), info.name);
+  if (!info.picture)
+    return makeError(where, "takes no pictures", "a file that was made with --fuse_preprocess");
+  const model::PictureInfo &taken = *info.picture;
+  Expected<Tensor> tensor = inputRoom(index);
+  if (!tensor)
+    return propagate(tensor);
+  const std::span<std::byte> bytes = tensor->mutableBytes();
+  std::ranges::fill(bytes, std::byte{0});
+  const PictureBytes places(taken.format, taken.height, taken.width, taken.alignment);
+  const auto size = static_cast<size_t>(places.size());
+  if (pictures.size() * size != bytes.size())
+    return makeError(
+        where, counted(std::ssize(pictures), "picture"),
+        fmt::format("{}, the items of {}", bytes.size() / size, model::formatInput(info)));
+  for (size_t item = 0; item < pictures.size(); ++item) {
+    const PictureView &from = pictures[item];
+    if (from.format != taken.format || from.height != taken.height || from.width != taken.width)
+      return makeError(where, pictureText(from.format, from.height, from.width),
+                       pictureText(taken.format, taken.height, taken.width));
+    for (size_t number = 0; number < places.planes().size(); ++number) {
+      const PicturePlane &plane = places.planes()[number];
+      const auto rowBytes = static_cast<size_t>(plane.rowBytes);
+      if (!from.planes[number] || (plane.rows > 1 && from.strides[number] < rowBytes))
+        return makeError(where,
+                         from.planes[number] ? fmt::format("a stride of {} in plane {}",
+                                                           from.strides[number], number)
+                                             : fmt::format("no plane {}", number),
+                         fmt::format("{} rows of {} bytes", plane.rows, rowBytes));
+      for (int64_t row = 0; row < plane.rows; ++row)
+        std::copy_n(from.planes[number] + static_cast<size_t>(row) * from.strides[number], rowBytes,
+                    bytes.begin() + static_cast<ptrdiff_t>(item * size) + plane.offset +
+                        row * plane.stride);
+    }
+  }
   inputs[index] = std::move(*tensor);
   return {};
 }

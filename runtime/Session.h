@@ -14,6 +14,7 @@
 #include "tpuc/Model/TimingResult.h"
 #include "tpuc/Support/Tensor.h"
 
+#include <array>
 #include <mutex>
 #include <optional>
 
@@ -86,6 +87,16 @@ private:
   mutable std::vector<std::pair<StageRef, std::shared_ptr<const LoadedStage>>> programs;
 };
 
+/// A picture in buffers of the caller, as cameras and decoders have them.
+struct PictureView {
+  PictureFormat format = PictureFormat::BgrPlanar;
+  /// In pixels.
+  int64_t height = 0, width = 0;
+  /// For each plane of `PictureBytes::planes` its first byte, and the bytes from row to row.
+  std::array<const std::byte *, 4> planes = {};
+  std::array<size_t, 4> strides = {};
+};
+
 /// One stage on a simulated device of its own. Not for two threads at once.
 class Session {
 public:
@@ -103,6 +114,10 @@ public:
   /// the input has no whole number, that overlap, or that end beyond `bytes`.
   Expected<void> setInputRows(size_t index, std::span<const std::byte> bytes, size_t rowBytes,
                               size_t stride);
+  /// One picture for each item of the batch, for an input of which the file says what pictures it
+  /// takes. Errors: an input that takes none, another number, format or extents, a plane that is
+  /// null, rows that overlap.
+  Expected<void> setInputPictures(size_t index, std::span<const PictureView> pictures);
   /// Runs the net. Errors: inputs that were never set, what only the data can show.
   Expected<void> run(const RunHooks &hooks = {});
   /// How long the layers of the host took in the last run, on this machine.

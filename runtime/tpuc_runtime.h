@@ -108,6 +108,42 @@ typedef struct tpuc_tensor_info {
   int32_t zero_point;
 } tpuc_tensor_info;
 
+/* The order of the bytes of a picture; the planes and their rows, for H rows of W pixels. */
+typedef enum tpuc_picture_format {
+  TPUC_RGB_PLANAR = 0,    /* R, G, B: H rows of W bytes each */
+  TPUC_RGB_PACKED = 1,    /* one plane: H rows of 3 * W bytes */
+  TPUC_BGR_PLANAR = 2,    /* B, G, R */
+  TPUC_BGR_PACKED = 3,    /* one plane */
+  TPUC_GRAYSCALE = 4,     /* one plane: H rows of W bytes */
+  TPUC_YUV420_PLANAR = 5, /* Y: H rows of W bytes; U, V: H / 2 rows of W / 2 bytes */
+  TPUC_YUV_NV12 = 6,      /* Y; U and V in turns: H / 2 rows of W bytes */
+  TPUC_YUV_NV21 = 7,      /* Y; V and U in turns */
+  TPUC_RGBA_PLANAR = 8    /* R, G, B, A */
+} tpuc_picture_format;
+
+/* What an input takes whose network prepares pictures itself (model_deploy --fuse_preprocess). */
+typedef struct tpuc_picture_info {
+  tpuc_picture_format format;
+  size_t height, width; /* in pixels */
+  size_t num_planes;
+  /* Of YUV: 1, Y is from 16 to 235; 0, Y is from 0 to 255. */
+  int is_video_range;
+  /* How calibration brought other pictures to these extents: 0 stretched; 1 scaled alike, with
+   * pad_value around them; 2 the same, with the picture at the top left; 3 scaled alike until they
+   * fill the frame, and cut around the centre. */
+  int fit;
+  unsigned char pad_value;
+} tpuc_picture_info;
+
+/* A picture in buffers of the caller: of each plane the first byte, and the bytes from one row to
+ * the next. Each plane must have all its rows. */
+typedef struct tpuc_picture {
+  tpuc_picture_format format;
+  size_t height, width;
+  const void *planes[4];
+  size_t strides[4];
+} tpuc_picture;
+
 /* "0.1.0". */
 TPUC_API const char *tpuc_version(void);
 
@@ -128,6 +164,11 @@ TPUC_API tpuc_status tpuc_model_input(const tpuc_model *model, size_t net, size_
                                       size_t index, tpuc_tensor_info *info, tpuc_error *error);
 TPUC_API tpuc_status tpuc_model_output(const tpuc_model *model, size_t net, size_t stage,
                                        size_t index, tpuc_tensor_info *info, tpuc_error *error);
+
+/* What pictures an input takes. TPUC_BAD_ARGUMENT where it takes none. */
+TPUC_API tpuc_status tpuc_model_input_picture(const tpuc_model *model, size_t net, size_t stage,
+                                              size_t index, tpuc_picture_info *info,
+                                              tpuc_error *error);
 
 /* What the chip's timing model says about one run of a stage; nothing is run for it. */
 typedef struct tpuc_time_estimate {
@@ -165,6 +206,11 @@ TPUC_API tpuc_status tpuc_session_set_input(tpuc_session *session, size_t index,
 TPUC_API tpuc_status tpuc_session_set_input_rows(tpuc_session *session, size_t index,
                                                  const void *data, size_t size, size_t row_bytes,
                                                  size_t stride, tpuc_error *error);
+/* The same from pictures, one for each item of the batch, for an input of which
+ * tpuc_model_input_picture tells what it takes. Other formats and extents are refused. */
+TPUC_API tpuc_status tpuc_session_set_input_pictures(tpuc_session *session, size_t index,
+                                                     const tpuc_picture *pictures,
+                                                     size_t num_pictures, tpuc_error *error);
 /* The same for real values, which are converted to the stored type. */
 TPUC_API tpuc_status tpuc_session_set_input_f32(tpuc_session *session, size_t index,
                                                 const float *values, size_t num_elements,

@@ -10,9 +10,10 @@
 //
 // MODEL was made with --add_postprocess and --fuse_preprocess --customization_format BGR_PACKED:
 // it takes the bytes of a picture and gives rows of (picture, class, score, centre x, centre y,
-// width, height). PICTURE is of any format and size that OpenCV reads. It is scaled to fit the
-// input, and the rest is gray. OUT gets the picture with a frame around each object, and stdout a
-// line for each. docs/postprocess.md has the commands that make such a file.
+// width, height). PICTURE is of any format and size that OpenCV reads. It is scaled to the extents
+// of the input as the model file says, or to fit them, with pad_value around it. OUT gets the
+// picture with a frame around each object, and stdout a line for each. docs/postprocess.md has the
+// commands that make such a file.
 //
 //===----------------------------------------------------------------------===//
 
@@ -47,7 +48,7 @@ struct Object {
   cv::Rect2f box;
 };
 
-/// A model file with one input of [1, height, width, 3] bytes and rows of seven numbers.
+/// A model file with one input of packed pixels and rows of seven numbers.
 class Detector {
 public:
   explicit Detector(const char *path) {
@@ -55,18 +56,20 @@ public:
     tpuc_model *loaded = nullptr;
     check(tpuc_model_load(path, &loaded, &error), error);
     model.reset(loaded);
-    tpuc_tensor_info input;
     tpuc_tensor_info output;
-    check(tpuc_model_input(loaded, 0, 0, 0, &input, &error), error);
+    check(tpuc_model_input_picture(loaded, 0, 0, 0, &taken, &error), error);
     check(tpuc_model_output(loaded, 0, 0, 0, &output, &error), error);
-    if (input.type != TPUC_U8 || input.rank != 4 || input.shape[0] != 1 || input.shape[3] != 3)
-      throw std::runtime_error(std::string(path) + ": input '" + input.name +
-                               "' is no packed picture; expected a file with --fuse_preprocess "
-                               "--customization_format BGR_PACKED");
+    if (taken.format != TPUC_BGR_PACKED)
+      throw std::runtime_error(std::string(path) + ": takes pictures of another format; expected a "
+                                                   "file with --customization_format BGR_PACKED");
+    constexpr int kFilled = 3;
+    if (taken.fit == kFilled)
+      throw std::runtime_error(std::string(path) + ": takes pictures that are cut at their sides; "
+                                                   "expected whole ones");
     if (output.rank == 0 || output.shape[output.rank - 1] != 7)
       throw std::runtime_error(std::string(path) + ": output '" + output.name +
                                "' has no rows of seven; expected a file with --add_postprocess");
-    extents = cv::Size(static_cast<int>(input.shape[2]), static_cast<int>(input.shape[1]));
+    extents = cv::Size(static_cast<int>(taken.width), static_cast<int>(taken.height));
     rows.resize(output.num_elements);
     tpuc_session *made = nullptr;
     check(tpuc_session_create(loaded, 0, 0, 0, &made, &error), error);
@@ -76,17 +79,22 @@ public:
   std::vector<Object> operator()(const cv::Mat &picture) {
     const double factor = std::min(static_cast<double>(extents.width) / picture.cols,
                                    static_cast<double>(extents.height) / picture.rows);
-    const cv::Size inner(std::max(static_cast<int>(picture.cols * factor), 1),
-                         std::max(static_cast<int>(picture.rows * factor), 1));
-    const cv::Point corner((extents.width - inner.width) / 2, (extents.height - inner.height) / 2);
-    cv::Mat canvas(extents, CV_8UC3, cv::Scalar::all(114));
+    constexpr int kStretched = 0, kAtTopLeft = 2;
+    const cv::Size inner = taken.fit == kStretched
+                               ? extents
+                               : cv::Size(std::max(static_cast<int>(picture.cols * factor), 1),
+                                          std::max(static_cast<int>(picture.rows * factor), 1));
+    const cv::Point corner =
+        taken.fit == kAtTopLeft
+            ? cv::Point()
+            : cv::Point((extents.width - inner.width) / 2, (extents.height - inner.height) / 2);
+    cv::Mat canvas(extents, CV_8UC3, cv::Scalar::all(taken.pad_value));
     cv::Mat part = canvas(cv::Rect(corner, inner));
     cv::resize(picture, part, inner, 0, 0, cv::INTER_LINEAR);
     tpuc_error error;
-    const size_t rowBytes = canvas.cols * canvas.elemSize();
-    check(tpuc_session_set_input_rows(session.get(), 0, canvas.data, canvas.rows * canvas.step[0],
-                                      rowBytes, canvas.step[0], &error),
-          error);
+    const tpuc_picture buffer = {
+        TPUC_BGR_PACKED, taken.height, taken.width, {canvas.data}, {canvas.step[0]}};
+    check(tpuc_session_set_input_pictures(session.get(), 0, &buffer, 1, &error), error);
     check(tpuc_session_run(session.get(), &error), error);
     check(tpuc_session_get_output_f32(session.get(), 0, rows.data(), rows.size(), &error), error);
     const cv::Rect2f whole(0, 0, static_cast<float>(picture.cols),
@@ -108,6 +116,7 @@ public:
 private:
   std::unique_ptr<tpuc_model, Free> model;
   std::unique_ptr<tpuc_session, Free> session;
+  tpuc_picture_info taken = {};
   cv::Size extents;
   std::vector<float> rows;
 };

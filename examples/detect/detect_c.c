@@ -114,32 +114,33 @@ int main(int argc, char **argv) {
   tpuc_error error;
   tpuc_model *model;
   tpuc_session *session;
-  tpuc_tensor_info input, output;
+  tpuc_tensor_info output;
+  tpuc_picture buffer;
   struct picture picture;
   float *rows;
-  size_t row, row_bytes;
+  size_t row;
 
   if (argc != 4) {
     fputs("usage: detect_c MODEL PICTURE.ppm OUT.ppm\n", stderr);
     return 2;
   }
   picture = read_picture(argv[2]);
-  row_bytes = (size_t)picture.width * 3;
+  memset(&buffer, 0, sizeof buffer);
+  buffer.format = TPUC_RGB_PACKED;
+  buffer.height = picture.height;
+  buffer.width = picture.width;
+  buffer.planes[0] = picture.bytes;
+  buffer.strides[0] = (size_t)picture.width * 3;
   if (tpuc_model_load(argv[1], &model, &error) ||
-      tpuc_model_input(model, 0, 0, 0, &input, &error) ||
       tpuc_model_output(model, 0, 0, 0, &output, &error))
     fail(argv[1], error.message);
-  if (input.type != TPUC_U8 || input.rank != 4 || input.shape[3] != 3 ||
-      input.num_bytes != row_bytes * picture.height || input.shape[2] != picture.width)
-    fail(argv[2], "has other extents than the model's packed input of bytes");
   if (output.rank == 0 || output.shape[output.rank - 1] != 7)
     fail(argv[1], "gives no rows of seven; expected a file with --add_postprocess");
   rows = malloc(output.num_elements * sizeof *rows);
   if (!rows)
     fail(argv[1], "takes more memory than there is");
   if (tpuc_session_create(model, 0, 0, 0, &session, &error) ||
-      tpuc_session_set_input_rows(session, 0, picture.bytes, input.num_bytes, row_bytes, row_bytes,
-                                  &error) ||
+      tpuc_session_set_input_pictures(session, 0, &buffer, 1, &error) ||
       tpuc_session_run(session, &error) ||
       tpuc_session_get_output_f32(session, 0, rows, output.num_elements, &error))
     fail(argv[1], error.message);

@@ -98,6 +98,9 @@ def main(tools, detect, detect_c):
         refused((detect, folder / "BGR.bmodel", folder / "net.onnx", folder / "no.png"), "cannot be read as a picture")
         refused((detect, folder / "net.onnx", folder / "in.png", folder / "no.png"), "error: ")
         refused((detect_c, folder / "RGB.bmodel", folder / "in.png", folder / "no.ppm"), "is no PPM picture")
+        refused((detect, folder / "RGB.bmodel", folder / "in.png", folder / "no.png"), "of another format")
+        refused((detect_c, folder / "BGR.bmodel", folder / "in.ppm", folder / "no.ppm"),
+                "x_raw: RGB_PACKED pictures, 128 rows of 192 pixels; expected BGR_PACKED pictures, 128 rows of 192")
         if (folder / "no.png").exists():
             sys.exit("no.png: was written")
     print("the same boxes")

@@ -55,13 +55,15 @@ void PreprocessArguments::declareBytes(Command &command) {
       &command
            .option("--customization_format", bytes,
                    "The input takes the bytes of a picture in this order, as model_deploy "
-                   "--fuse_preprocess made it.")
+                   "--fuse_preprocess made it. Modules and model files say it themselves.")
            .choices(words(kPictureFormatNames))
+           .shownDefault("the network's")
            .group(group));
   declared.push_back(&command
                           .option("--yuv_range", yuvRange,
                                   "Of such bytes that are YUV: video has Y from 16 to 235.")
                           .choices({"video", "full"})
+                          .shownDefault("the network's, or video")
                           .group(group));
 }
 
@@ -73,7 +75,8 @@ std::optional<PreprocessOptions> PreprocessArguments::read() {
   options.channelFormat = *parseChannelFormat(channelFormat);
   options.padType = *parsePadType(padType);
   options.bytes = parsePictureFormat(bytes);
-  options.isVideoRange = yuvRange == "video";
+  if (!yuvRange.empty())
+    options.isVideoRange = yuvRange == "video";
   return options;
 }
 

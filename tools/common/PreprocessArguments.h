@@ -29,7 +29,7 @@ private:
   std::string pixelFormat{pixelFormatName(PixelFormat::Bgr)};
   std::string channelFormat{channelFormatName(ChannelFormat::Nchw)};
   std::string bytes;
-  std::string yuvRange{"video"};
+  std::string yuvRange;
   std::string padType{padTypeName(PadType::Center)};
   std::vector<Option *> declared;
 };

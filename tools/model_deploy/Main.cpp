@@ -181,10 +181,9 @@ Expected<int> deploy(const ModelDeployOptions &options, const std::string &json)
 
 /// Options of other compilers.
 void declareOthers(CommandLine &cli) {
-  for (const char *flag :
-       {"--aligned_input", "--dynamic", "--merge_weight", "--q_symmetric", "--quant_output_bf16",
-        "--fazzy_match", "--cuda", "--do_winograd", "--includeWeight", "--matmul_perchannel",
-        "--opt_post_processor", "--enable_maskrcnn"})
+  for (const char *flag : {"--dynamic", "--merge_weight", "--q_symmetric", "--quant_output_bf16",
+                           "--fazzy_match", "--cuda", "--do_winograd", "--includeWeight",
+                           "--matmul_perchannel", "--opt_post_processor", "--enable_maskrcnn"})
     cli.unavailable(flag, false);
   for (const char *name :
        {"--num_device", "--num_core", "--q_group_size", "--quant_input_list", "--quant_output_list",
@@ -260,6 +259,9 @@ Expected<int> run(std::span<const std::string> arguments) {
                          fmt::join(kPictureFormatNames, ", ")))
       .label("FORMAT")
       .shownDefault("the closest to what the input says");
+  cli.flag("--aligned_input", options.alignedInput,
+           "With --fuse_preprocess, the picture lies in a frame buffer of the chip's camera or "
+           "decoder, whose rows and planes have gaps.");
   cli.option("--fuse_resize", options.fuseResize,
              "With --fuse_preprocess, height and width of pictures that the network itself scales, "
              "and pads where it keeps their aspect ratio.")

@@ -97,6 +97,24 @@ Expected<void> CompiledRun::readArchive(const Sample &sample) {
   return {};
 }
 
+/// How pictures become an input of a model file, where that says so.
+InputSpec specOf(const model::TensorInfo &info) {
+  InputSpec spec{info.name, DataType::F32, {info.shape.begin(), info.shape.end()}, std::nullopt};
+  if (!info.picture)
+    return spec;
+  const model::PictureInfo &picture = *info.picture;
+  spec.type = DataType::U8;
+  PreprocessOptions &options = spec.preprocess.emplace();
+  options.bytes = picture.format;
+  options.frame = picture.frame();
+  options.isVideoRange = picture.isVideoRange;
+  options.keepAspectRatio = picture.keepsAspectRatio;
+  options.keepRatioMode = kKeepRatioModeNames[picture.fillsFrame ? 1 : 0];
+  options.padType = picture.isAtTopLeft ? PadType::Normal : PadType::Center;
+  options.padValue = picture.padValue;
+  return spec;
+}
+
 /// What the picture or .npy file `path` is as the input `info`: numbers, not what is stored.
 Expected<Tensor> CompiledRun::readFile(const std::string &path,
                                        const model::TensorInfo &info) const {
@@ -108,7 +126,7 @@ Expected<Tensor> CompiledRun::readFile(const std::string &path,
     return makeError(path, "is empty", "a .npy, .npz or picture file");
   if (fileKind(bytes) == FileKind::Npy)
     return parseNpy(bytes, *file, path);
-  InputSpec spec{info.name, DataType::F32, {info.shape.begin(), info.shape.end()}, std::nullopt};
+  InputSpec spec = specOf(info);
   if (auto ok = takePictures(request.preprocess, std::span(&spec, 1)); !ok)
     return tl::unexpected(ok.error());
   return pictureTensor(bytes, spec, path);
@@ -169,7 +187,7 @@ Expected<void> CompiledRun::chooseStage(const Sample &sample) {
   std::string expected;
   for (const model::Stage &stage : stages)
     for (const model::TensorInfo &info : stage.inputs)
-      expected += (expected.empty() ? "" : ", ") + model::formatShape(info.shape);
+      expected += (expected.empty() ? "" : ", ") + model::formatInput(info);
   return makeError(sample.files[0], fmt::format("inputs of {}", found), expected);
 }
 

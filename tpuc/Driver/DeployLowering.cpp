@@ -88,9 +88,13 @@ tpuc::writeWithWeights(ModuleOp module, const std::string &weights, const std::s
 
 /// The pass that has the network take pictures, where that is asked for.
 void DeployRun::addFusion(OpPassManager &manager) const {
-  if (options.fusePreprocess)
-    manager.addPass(createFusePreprocess({options.customizationFormat, options.yuvRange == "video",
-                                          llvm::to_vector(options.fuseResize)}));
+  if (!options.fusePreprocess)
+    return;
+  const PictureAlignment alignment =
+      options.alignedInput ? target->frames.value_or(PictureAlignment()) : PictureAlignment();
+  manager.addPass(
+      createFusePreprocess({options.customizationFormat, options.yuvRange == "video",
+                            llvm::to_vector(options.fuseResize), alignment.row, alignment.plane}));
 }
 
 Expected<Network> DeployRun::lowerAs(const LoweringOptions &wanted,

@@ -123,6 +123,13 @@ Expected<void> DeployRun::checkFusion() const {
     return makeError("--customization_format", "is of no use without --fuse_preprocess");
   if (!options.fuseResize.empty() && !options.fusePreprocess)
     return makeError("--fuse_resize", "is of no use without --fuse_preprocess");
+  if (options.alignedInput && !options.fusePreprocess)
+    return makeError("--aligned_input", "is of no use without --fuse_preprocess");
+  if (options.alignedInput && !target->frames)
+    return makeError("--aligned_input",
+                     fmt::format("is of no use with --chip {}, of which no frame buffers are known",
+                                 target->name),
+                     "a chip with a camera");
   if (options.yuvRange != "video" && options.yuvRange != "full")
     return makeError("--yuv_range", "'" + options.yuvRange + "'", "video or full");
   if (!options.customizationFormat.empty() && !parsePictureFormat(options.customizationFormat))

@@ -29,6 +29,8 @@ struct ModelDeployOptions {
   std::string customizationFormat;
   /// Of bytes that are YUV: "video" (Y from 16 to 235) or "full".
   std::string yuvRange = "video";
+  /// Rows and planes of these bytes have the gaps of the chip's frame buffers.
+  bool alignedInput = false;
   /// Height and width of pictures that the network scales; empty: those of its preprocessing.
   std::vector<int64_t> fuseResize = {};
   std::vector<std::string> testInput;

@@ -9,6 +9,7 @@
 #include "tpuc/Driver/NetworkInputs.h"
 #include "tpuc/Dialect/Top/MainFunction.h"
 #include "tpuc/Dialect/Top/Names.h"
+#include "tpuc/Dialect/Top/PictureFrames.h"
 #include "tpuc/Dialect/Top/StructureOps.h"
 #include "tpuc/Dialect/Top/TypeUtils.h"
 #include "tpuc/Dialect/Tpu/StoredType.h"
@@ -67,6 +68,7 @@ Expected<PreprocessOptions> preprocessingOf(top::InputOp input) {
                        "'" + bytes.getValue().str() + "' is no order of a picture's bytes");
     if (auto range = input->getAttrOfType<BoolAttr>("video_range"))
       options.isVideoRange = range.getValue();
+    options.frame = top::frameOf(input);
   }
   options.mean = toDoubles(input.getMean());
   options.scale = toDoubles(input.getScale());

@@ -25,6 +25,31 @@ Expected<DataType> TensorInfo::knownType(const std::string &where) const {
   return *type;
 }
 
+std::optional<PictureFrame> PictureInfo::frame() const {
+  return alignment.isPresent() ? std::optional(PictureFrame{height, width, alignment})
+                               : std::nullopt;
+}
+
+Expected<void> TensorInfo::checkPicture(const std::string &where) const {
+  if (!picture)
+    return {};
+  const std::string text = pictureText(picture->format, picture->height, picture->width);
+  const auto &[row, plane] = picture->alignment;
+  // What no picture has, and what no sum below can bear.
+  constexpr int64_t kMost = 1 << 24;
+  if (std::min({picture->height, picture->width, row, plane}) < 1 ||
+      std::max({picture->height, picture->width, row, plane}) > kMost)
+    return makeError(where, fmt::format("'{}' of {}, aligned to {} and {}", name, text, row, plane),
+                     fmt::format("extents and alignments from 1 to {}", kMost));
+  const std::vector<int64_t> dims(shape.begin(), shape.end());
+  const auto extents = pictureExtents(picture->format, dims, picture->frame());
+  if (!extents || extents->height != picture->height || extents->width != picture->width ||
+      type != DataType::U8)
+    return makeError(where, fmt::format("'{}', {} {}", name, typeName, formatShape(shape)),
+                     "bytes of " + text);
+  return {};
+}
+
 std::optional<uint32_t> layerOfCommand(std::span<const LayerRun> runs, uint32_t command) {
   const auto after =
       std::upper_bound(runs.begin(), runs.end(), command,
@@ -56,6 +81,14 @@ std::string_view CompiledModel::layerName(const Stream &stream, uint32_t command
 
 std::string formatShape(std::span<const uint64_t> shape) {
   return fmt::format("[{}]", fmt::join(shape, ", "));
+}
+
+std::string formatInput(const TensorInfo &input) {
+  const std::string shape = formatShape(input.shape);
+  if (!input.picture)
+    return shape;
+  const PictureInfo &picture = *input.picture;
+  return fmt::format("{} ({})", shape, pictureText(picture.format, picture.height, picture.width));
 }
 
 } // namespace tpuc::model

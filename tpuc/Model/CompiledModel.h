@@ -19,6 +19,7 @@
 #include "tpuc/Model/CpuProgram/CpuProgram.h"
 #include "tpuc/Support/DataType.h"
 #include "tpuc/Support/Error.h"
+#include "tpuc/Support/PictureFormat.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -31,6 +32,26 @@
 namespace tpuc::model {
 
 using Bytes = std::span<const std::byte>;
+
+/// What an input holds that takes the bytes of pictures, and how other pictures become such.
+struct PictureInfo {
+  PictureFormat format = PictureFormat::BgrPlanar;
+  /// In pixels.
+  int64_t height = 0, width = 0;
+  PictureAlignment alignment;
+  /// Of YUV: Y is from 16 to 235, else from 0 to 255.
+  bool isVideoRange = true;
+  /// Height and width are scaled alike, and `padValue` stands around the picture: on all sides, or
+  /// only below and right of it. Without it, the picture is stretched.
+  bool keepsAspectRatio = false, isAtTopLeft = false;
+  /// With keepsAspectRatio: the frame is filled instead, and the longer side cut.
+  bool fillsFrame = false;
+  uint8_t padValue = 0;
+
+  /// What `pictureExtents` takes.
+  std::optional<PictureFrame> frame() const;
+  friend bool operator==(const PictureInfo &, const PictureInfo &) = default;
+};
 
 /// A tensor that enters or leaves a stage or a sub-network, or lies in memory between them.
 struct TensorInfo {
@@ -49,10 +70,15 @@ struct TensorInfo {
   /// scale.
   float scale = 1;
   int32_t zeroPoint = 0;
+  /// Of an input of the network.
+  std::optional<PictureInfo> picture = std::nullopt;
 
   void setType(DataType known);
   /// `type`. The error names `where` and the type: tpuc does not have it.
   Expected<DataType> knownType(const std::string &where) const;
+  /// Whether the tensor is what `picture` says, if anything: bytes of its dimensions. For those who
+  /// read files. Errors name `where`.
+  Expected<void> checkPicture(const std::string &where) const;
 };
 
 /// Constants that lie together in the device's memory.
@@ -154,6 +180,8 @@ struct CompiledModel {
 
 /// `[1, 3, 224, 224]`.
 std::string formatShape(std::span<const uint64_t> shape);
+/// `[1, 3, 224, 224]`, and what pictures these are.
+std::string formatInput(const TensorInfo &input);
 
 } // namespace tpuc::model
 

@@ -135,9 +135,8 @@ uint8_t roundedByte(double value) {
 }
 
 /// Chroma is that of the mean of 2 by 2 pixels.
-void writeYuv(const Picture &picture, PictureFormat format, bool isVideoRange,
+void writeYuv(const Picture &picture, const PictureBytes &places, bool isVideoRange,
               std::span<uint8_t> to) {
-  const PictureBytes places(format, picture.height, picture.width);
   const YuvToRgb yuv = yuvToRgb(isVideoRange);
   const auto pixelAt = [&](int64_t y, int64_t x) {
     return picture.bytes.data() + (y * picture.width + x) * picture.channels;
@@ -159,14 +158,15 @@ void writeYuv(const Picture &picture, PictureFormat format, bool isVideoRange,
     }
 }
 
-/// The bytes of `picture` in the order of `format`.
-void writeBytes(const Picture &picture, PictureFormat format, bool isVideoRange,
-                std::span<uint8_t> to) {
+/// The bytes of `picture` as the options say; gaps stay as they are.
+void writeBytes(const Picture &picture, const PreprocessOptions &options, std::span<uint8_t> to) {
+  const PictureFormat format = *options.bytes;
+  const PictureBytes places(format, picture.height, picture.width,
+                            options.frame ? options.frame->alignment : PictureAlignment());
   if (isYuv(format)) {
-    writeYuv(picture, format, isVideoRange, to);
+    writeYuv(picture, places, options.isVideoRange.value_or(true), to);
     return;
   }
-  const PictureBytes places(format, picture.height, picture.width);
   // Decoded colours are blue, green, red, but red first beside an opacity.
   const bool isTurned = format == PictureFormat::RgbPlanar || format == PictureFormat::RgbPacked;
   const uint8_t *from = picture.bytes.data();
@@ -180,7 +180,7 @@ void writeBytes(const Picture &picture, PictureFormat format, bool isVideoRange,
 Expected<Tensor> byteTensor(std::span<const std::byte> bytes, const InputSpec &input,
                             const std::string &where) {
   const PreprocessOptions &options = *input.preprocess;
-  Expected<PictureExtents> extents = pictureExtents(*options.bytes, input.dims);
+  Expected<PictureExtents> extents = pictureExtents(*options.bytes, input.dims, options.frame);
   if (!extents)
     return propagate(extents);
   Expected<Picture> picture = decodePicture(bytes, coloursOf(*options.bytes), where);
@@ -194,9 +194,10 @@ Expected<Tensor> byteTensor(std::span<const std::byte> bytes, const InputSpec &i
   if (!tensor)
     return tensor;
   const std::span<uint8_t> all = tensor->mutableData<uint8_t>();
+  std::ranges::fill(all, uint8_t{0});
   const size_t perPicture = all.size() / static_cast<size_t>(std::max<int64_t>(extents->batch, 1));
   for (size_t at = 0; at < all.size(); at += perPicture)
-    writeBytes(*scaledPicture, *options.bytes, options.isVideoRange, all.subspan(at, perPicture));
+    writeBytes(*scaledPicture, options, all.subspan(at, perPicture));
   return convert(*tensor, input.type);
 }
 

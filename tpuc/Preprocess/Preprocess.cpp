@@ -143,7 +143,7 @@ Expected<void> PreprocessOptions::check(std::span<const int64_t> dims) const {
   if (padValue < 0 || padValue > 255)
     return makeError("--pad_value", fmt::format("{}", padValue), "0 to 255");
   if (bytes) {
-    Expected<PictureExtents> extents = pictureExtents(*bytes, dims);
+    Expected<PictureExtents> extents = pictureExtents(*bytes, dims, frame);
     if (!extents)
       return propagate(extents);
     return checkResizeDims(
@@ -159,12 +159,40 @@ Expected<void> PreprocessOptions::check(std::span<const int64_t> dims) const {
   return checkResizeDims(resizeDims, *axes);
 }
 
+/// How pictures become the bytes that a network takes, where the user says more about it.
+static Expected<PreprocessOptions> withBytesOf(const PreprocessOptions &own,
+                                               const PreprocessOptions &wanted,
+                                               const std::string &input) {
+  const std::string taken = "', which input '" + input + "' takes";
+  if (wanted.bytes && wanted.bytes != own.bytes)
+    return makeError("--customization_format",
+                     "'" + std::string(pictureFormatName(*wanted.bytes)) + "'",
+                     "'" + std::string(pictureFormatName(*own.bytes)) + taken);
+  const bool isVideoRange = own.isVideoRange.value_or(true);
+  if (isYuv(*own.bytes) && wanted.isVideoRange.value_or(isVideoRange) != isVideoRange)
+    return makeError("--yuv_range", isVideoRange ? "'full'" : "'video'",
+                     (isVideoRange ? "'video" : "'full") + taken);
+  PreprocessOptions merged = wanted.keepAspectRatio ? wanted : own;
+  merged.bytes = own.bytes;
+  merged.frame = own.frame;
+  merged.isVideoRange = isVideoRange;
+  merged.resizeDims = wanted.resizeDims;
+  return merged;
+}
+
 Expected<void> takePictures(const std::optional<PreprocessOptions> &wanted,
                             std::span<InputSpec> inputs) {
   for (InputSpec &input : inputs) {
     if (input.dims.size() != 3 && input.dims.size() != 4)
       continue;
-    if (wanted) {
+    if (wanted && input.preprocess && input.preprocess->bytes) {
+      Expected<PreprocessOptions> merged = withBytesOf(*input.preprocess, *wanted, input.name);
+      if (!merged)
+        return propagate(merged);
+      if (Expected<void> checked = merged->check(input.dims); !checked)
+        return checked;
+      input.preprocess = std::move(*merged);
+    } else if (wanted) {
       if (Expected<void> checked = wanted->check(input.dims); !checked)
         return checked;
       input.preprocess = wanted;

@@ -75,8 +75,11 @@ struct PreprocessOptions {
   /// The network takes the bytes of the picture, scaled to `resizeDims`, in this order, and
   /// normalizes them itself: mean, scale, pixelFormat and channelFormat are of no use then.
   std::optional<PictureFormat> bytes = {};
-  /// Of `bytes` that are YUV: Y is from 16 to 235, else from 0 to 255.
-  bool isVideoRange = true;
+  /// Of `bytes`, where rows and planes have gaps.
+  std::optional<PictureFrame> frame = {};
+  /// Of `bytes` that are YUV: Y is from 16 to 235, else from 0 to 255; nothing: the former, where
+  /// the network does not say.
+  std::optional<bool> isVideoRange = {};
 
   /// Whether a picture can become an input of the extents `dims` (-1: not known) under these
   /// options. Errors name the option (`--mean`): a number of values that does not fit the channels,
@@ -97,7 +100,9 @@ struct InputSpec {
 };
 
 /// Has each of `inputs` that can be a picture (rank 3 or 4) made from pictures as `wanted` says;
-/// without it as the input itself says, or by default. Errors: as PreprocessOptions::check.
+/// without it as the input itself says, or by default. An input that takes bytes keeps their order;
+/// `wanted` may say how other pictures are scaled to its extents. Errors: as
+/// PreprocessOptions::check; another order of bytes than the input's.
 Expected<void> takePictures(const std::optional<PreprocessOptions> &wanted,
                             std::span<InputSpec> inputs);
 

@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -64,11 +65,35 @@ struct PictureExtents {
   int64_t width = 0;
 };
 
+/// What rows and planes of a frame buffer begin at multiples of, in bytes.
+struct PictureAlignment {
+  int64_t row = 1;
+  int64_t plane = 1;
+
+  bool isPresent() const { return row != 1 || plane != 1; }
+  friend bool operator==(const PictureAlignment &, const PictureAlignment &) = default;
+};
+
+/// Pictures with gaps behind rows and planes, whose extents their dimensions do not show.
+struct PictureFrame {
+  int64_t height = 0;
+  int64_t width = 0;
+  PictureAlignment alignment;
+  friend bool operator==(const PictureFrame &, const PictureFrame &) = default;
+};
+
 /// The dimensions of a tensor that holds such pictures: [N, C, H, W], packed [N, H, W, C], and YUV
-/// [N, 1, H * 3 / 2, W]. Errors: odd extents of YUV.
-Expected<std::vector<int64_t>> pictureDims(PictureFormat format, const PictureExtents &extents);
-/// The inverse. Errors: dimensions that are none of the format.
-Expected<PictureExtents> pictureExtents(PictureFormat format, std::span<const int64_t> dims);
+/// [N, 1, H * 3 / 2, W]. With an alignment, they count bytes: gray and packed pictures are
+/// [N, 1, H, bytes of a row], planar ones [N, C, 1, bytes of a plane], YUV [N, 1, 1, bytes of a
+/// picture]. Errors: odd extents of YUV.
+Expected<std::vector<int64_t>> pictureDims(PictureFormat format, const PictureExtents &extents,
+                                           const PictureAlignment &alignment = {});
+/// The inverse; pictures with gaps are those of `frame`. Errors: dimensions that are none of the
+/// format, or not those of the frame.
+Expected<PictureExtents> pictureExtents(PictureFormat format, std::span<const int64_t> dims,
+                                        const std::optional<PictureFrame> &frame = {});
+/// `RGB_PLANAR pictures, 480 rows of 640 pixels`, for messages.
+std::string pictureText(PictureFormat format, int64_t height, int64_t width);
 
 /// RGB of YUV: red = luma * (Y - yOffset) + redV * (V - 128), green = luma * (Y - yOffset) + greenU
 /// * (U - 128) + greenV * (V - 128), blue = luma * (Y - yOffset) + blueU * (U - 128).
@@ -82,19 +107,32 @@ struct YuvToRgb {
 /// exact in f32, in any order.
 YuvToRgb yuvToRgb(bool isVideoRange);
 
+/// Rows of a picture that lie in equal steps; all numbers are bytes but `rows`.
+struct PicturePlane {
+  int64_t offset, rows, rowBytes, stride;
+  friend bool operator==(const PicturePlane &, const PicturePlane &) = default;
+};
+
 /// One picture of a batch, sample by sample.
+///
+/// Rows begin at multiples of `alignment.row`, planes at multiples of `alignment.plane`. The rows
+/// of Y in YUV420_PLANAR are aligned to twice as much, so that those of U and V are half as long. A
+/// picture of gray or packed pixels is one plane, and the next one follows its last row.
 class PictureBytes {
 public:
-  PictureBytes(PictureFormat format, int64_t height, int64_t width)
-      : format(format), height(height), width(width) {}
-  /// How many bytes a picture has.
-  int64_t size() const;
+  PictureBytes(PictureFormat format, int64_t height, int64_t width,
+               const PictureAlignment &alignment = {});
+  /// How many bytes a picture has, gaps included.
+  int64_t size() const { return bytes; }
   /// Where the sample of a channel stands for the pixel (y, x): of YUV that of Y, U or V.
   int64_t offset(int64_t channel, int64_t y, int64_t x) const;
+  /// One for each channel of planar formats, two of YUV_NV12 and YUV_NV21, else one.
+  const std::vector<PicturePlane> &planes() const { return parts; }
 
 private:
   PictureFormat format;
-  int64_t height, width;
+  std::vector<PicturePlane> parts;
+  int64_t bytes = 0;
 };
 
 } // namespace tpuc

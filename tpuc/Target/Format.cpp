@@ -249,6 +249,9 @@ std::vector<Row> memoryRows(const TargetInfo &t) {
   addEngines(rows, t, "{} commands", commandText);
   addEngines(rows, t, "Largest {} extents (n c h w)", extentText);
   rows.emplace_back("Command streams", streamText(t.stream));
+  if (t.frames)
+    rows.emplace_back("Frame buffers", fmt::format("rows of {}, planes of {} bytes", t.frames->row,
+                                                   t.frames->plane));
   rows.emplace_back("Container", containerText(t));
   rows.emplace_back("Code generator", t.hasCodeGenerator ? "yes" : "no");
   return rows;

@@ -26,6 +26,7 @@
 
 #include "tpuc/Support/DataType.h"
 #include "tpuc/Support/Error.h"
+#include "tpuc/Support/PictureFormat.h"
 #include "tpuc/Support/Rounding.h"
 #include "tpuc/Target/EnumSet.h"
 #include "tpuc/Target/QuantScheme.h"
@@ -300,6 +301,10 @@ struct TargetInfo {
   /// A more pessimistic set for the same formulas: what the vendor's model leaves out is charged
   /// with assumed figures. Reports show both.
   std::optional<TimingInfo> conservativeTiming;
+
+  /// What rows and planes of pictures begin at multiples of in the frame buffers that the chip's
+  /// camera and decoder fill; none where no such buffers are known.
+  std::optional<PictureAlignment> frames;
 
   /// The kind of file that the chip's runtime loads, by its extension (tpuc/Model/Container.h);
   /// empty where there is none.

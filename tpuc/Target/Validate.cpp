@@ -332,6 +332,12 @@ Result checkContainer(const TargetInfo &t) {
                 "one exactly where there is a container");
   if (t.hasCodeGenerator && t.container.empty())
     return fail(t, "a code generator without a container", "the file that it writes");
+  const auto isPower = [](int64_t number) { return number > 0 && (number & (number - 1)) == 0; };
+  if (t.frames && !(isPower(t.frames->row) && isPower(t.frames->plane) && t.frames->isPresent()))
+    return fail(
+        t,
+        fmt::format("frame buffers of rows of {} and planes of {}", t.frames->row, t.frames->plane),
+        "powers of two, one above 1");
   return {};
 }
 

@@ -10,6 +10,7 @@
 #include "tpuc/Dialect/Top/MainFunction.h"
 #include "tpuc/Dialect/Top/MovementOps.h"
 #include "tpuc/Dialect/Top/Names.h"
+#include "tpuc/Dialect/Top/PictureFrames.h"
 #include "tpuc/Dialect/Top/PreprocessOps.h"
 #include "tpuc/Dialect/Top/ResizeOps.h"
 #include "tpuc/Dialect/Top/ShapeInference.h"
@@ -203,7 +204,9 @@ struct FusePreprocessPass : tpuc::impl::FusePreprocessBase<FusePreprocessPass> {
       extents = top::toInts(*input.getResizeDims());
     const SmallVector<int64_t> given =
         fuseResize.empty() ? extents : SmallVector<int64_t>(fuseResize.begin(), fuseResize.end());
-    Expected<std::vector<int64_t>> bytes = pictureDims(*format, {dims[0], given[0], given[1]});
+    const PictureAlignment alignment = {rowAlignment, planeAlignment};
+    Expected<std::vector<int64_t>> bytes =
+        pictureDims(*format, {dims[0], given[0], given[1]}, alignment);
     if (!bytes)
       return makeError("--customization_format",
                        "input '" + layerName(input) + "' has " + bytes.error().found,
@@ -214,6 +217,12 @@ struct FusePreprocessPass : tpuc::impl::FusePreprocessBase<FusePreprocessPass> {
     what.set("pixel_format", attributes.getStringAttr(pixelFormat));
     if (isYuv(*format) && videoRange)
       what.set("video_range", attributes.getBoolAttr(true));
+    const ArrayAttr frame =
+        alignment.isPresent()
+            ? top::frameAttr(&getContext(), PictureFrame{given[0], given[1], alignment})
+            : nullptr;
+    if (frame)
+      what.set(top::kFrame, frame);
     NamedAttrList numbers;
     numbers.set("channel_format", attributes.getStringAttr(channelFormat));
     if (crop != extents)
@@ -233,6 +242,7 @@ struct FusePreprocessPass : tpuc::impl::FusePreprocessBase<FusePreprocessPass> {
       what.set("customization_format", attributes.getStringAttr(StringRef(pictureFormatName(
                                            *ownFormat(pixelFormat, /*isPacked=*/false)))));
       what.erase("video_range");
+      what.erase(top::kFrame);
       builder.setInsertionPointAfterValue(picture);
     }
     what.append(numbers);
@@ -249,10 +259,17 @@ struct FusePreprocessPass : tpuc::impl::FusePreprocessBase<FusePreprocessPass> {
     input->setAttr("customization_format", formatName);
     if (isYuv(*format))
       input->setAttr("video_range", attributes.getBoolAttr(videoRange));
+    if (frame)
+      input->setAttr(top::kFrame, frame);
     return {};
   }
 
   Expected<void> run(ModuleOp module) {
+    constexpr int64_t kMostAlignment = 1 << 24;
+    const int64_t row = rowAlignment, plane = planeAlignment;
+    if (std::min(row, plane) < 1 || std::max(row, plane) > kMostAlignment)
+      return makeError("--aligned_input", fmt::format("alignments of {} and {}", row, plane),
+                       fmt::format("1 to {}", kMostAlignment));
     if (!fuseResize.empty() && (fuseResize.size() != 2 || fuseResize[0] < 1 || fuseResize[1] < 1))
       return makeError("--fuse_resize", fmt::format("{}", fmt::join(fuseResize, ",")),
                        "height and width, 1 at least");

@@ -114,13 +114,20 @@ def FusePreprocess : Pass<"fuse-preprocess", "::mlir::ModuleOp"> {
     With `fuse_resize`, the picture has these extents instead. Its planes of bytes are scaled to
     those of `resize_dims`: linearly, rounded to bytes, with `keep_aspect_ratio` between rows or
     columns of `pad_value`. A second `top.Preprocess` computes the former input of them.
+
+    With `row_alignment` or `plane_alignment`, the picture is a frame buffer with gaps
+    (`top.Preprocess` has the layout), whose dimensions count bytes.
   }];
   let options = [Option<"customizationFormat", "customization_format", "std::string", /*default=*/"",
       "RGB_PLANAR, YUV_NV12 or their like; without it, the closest to what the input says">,
                  Option<"videoRange", "video_range", "bool", /*default=*/"true",
       "Y of YUV is from 16 to 235, else from 0 to 255">,
                  ListOption<"fuseResize", "fuse_resize", "int64_t",
-      "Height and width of the picture, which the network scales">];
+      "Height and width of the picture, which the network scales">,
+                 Option<"rowAlignment", "row_alignment", "int64_t", /*default=*/"1",
+      "What rows of the picture begin at multiples of, in bytes">,
+                 Option<"planeAlignment", "plane_alignment", "int64_t", /*default=*/"1",
+      "What planes of the picture begin at multiples of, in bytes">];
   let dependentDialects = ["::tpuc::top::TopDialect", "::tpuc::quant::QuantDialect"];
 }
 

@@ -165,6 +165,68 @@ TEST(Cvimodel, DamagedFilesAreRefused) {
   EXPECT_THAT(messageOf(damaged), HasSubstr("damaged tables"));
 }
 
+/// The example with an input of such pictures, in a file and back.
+Expected<model::TensorInfo> throughFile(std::string_view chip, const model::PictureInfo &picture,
+                                        std::vector<uint64_t> shape, cvimodel::Tensor *inFile) {
+  auto model = cv18xx::conformance::exampleModel(*cv18xx::findChip(chip));
+  model::Stage &stage = model.nets[0].stages[0];
+  stage.inputs[0].setType(DataType::U8);
+  stage.inputs[0].shape = std::move(shape);
+  stage.inputs[0].picture = picture;
+  const auto file = fromCompiled(model, "pictures");
+  if (!file)
+    return tl::unexpected(file.error());
+  const auto bytes = *encodeFile(*file, "pictures");
+  const auto read = readFile(bytes, "pictures");
+  if (!read)
+    return tl::unexpected(read.error());
+  *inFile = *read->programs[0].find(read->programs[0].inputs[0]);
+  EXPECT_EQ(*encodeFile(*read, "pictures"), bytes);
+  return toCompiled(*read, "pictures")->nets[0].stages[0].inputs[0];
+}
+
+TEST(Cvimodel, PicturesAreInTheVendorsFields) {
+  model::PictureInfo picture = {.format = PictureFormat::BgrPacked,
+                                .height = 5,
+                                .width = 4,
+                                .alignment = {},
+                                .isVideoRange = false,
+                                .keepsAspectRatio = true,
+                                .isAtTopLeft = true,
+                                .fillsFrame = true,
+                                .padValue = 9};
+  const std::string_view chip = "cv181x";
+  cvimodel::Tensor inFile;
+  auto back = throughFile(chip, picture, {1, 5, 4, 3}, &inFile);
+  ASSERT_TRUE(back) << back.error().message();
+  EXPECT_EQ(back->picture, picture);
+  EXPECT_THAT(inFile.shape, testing::ElementsAre(1, 5, 4, 3));
+  // Frames are stated by their pixels; by each chip's alignments they count bytes.
+  const auto frames = [&](std::string_view ofChip, PictureFormat format,
+                          std::vector<uint64_t> shape) {
+    picture.format = format;
+    picture.height = 4;
+    picture.width = 6;
+    picture.alignment = cvimodel::frameAlignment(ofChip);
+    back = throughFile(ofChip, picture, shape, &inFile);
+    ASSERT_TRUE(back) << back.error().message();
+    EXPECT_EQ(back->picture, picture);
+    EXPECT_EQ(back->shape, shape);
+  };
+  frames(chip, PictureFormat::RgbPlanar, {1, 3, 1, 256});
+  EXPECT_THAT(inFile.shape, testing::ElementsAre(1, 3, 4, 6));
+  frames(chip, PictureFormat::BgrPacked, {1, 1, 4, 64});
+  EXPECT_THAT(inFile.shape, testing::ElementsAre(1, 3, 4, 6));
+  frames(chip, PictureFormat::YuvNv12, {1, 1, 1, 384});
+  EXPECT_THAT(inFile.shape, testing::ElementsAre(1, 3, 4, 6));
+  frames(chip, PictureFormat::Yuv420Planar, {1, 1, 1, 512 + 256});
+  frames("cv183x", PictureFormat::Yuv420Planar, {1, 1, 1, 3 * 4096});
+  frames("cv183x", PictureFormat::Grayscale, {1, 1, 4, 32});
+  picture.alignment = {16, 16};
+  EXPECT_THAT(throughFile(chip, picture, {1, 1, 4, 16}, &inFile).error().message(),
+              HasSubstr("aligned to 16 and 16; expected those of cv181x"));
+}
+
 TEST(Cvimodel, RoutinesOfTheHostAreKnownOrRefusedByName) {
   const std::vector<std::byte> bytes = exampleFile("cv181x");
   cvimodel::File file = *readFile(bytes, "file");

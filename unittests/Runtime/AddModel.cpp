@@ -105,8 +105,25 @@ bmodel::Model addModel(const std::string &name, uint64_t batch) {
   return model;
 }
 
-bool writeAddModel(const char *path, const std::string &name, uint64_t batch) {
-  return bmodel::writeModel(addModel(name, batch), path).has_value();
+bool writeAddModel(const char *path, const std::string &name, uint64_t batch, bool takesPictures) {
+  bmodel::Model model = addModel(name, batch);
+  if (takesPictures) {
+    // 12 rows of 20 bytes, which are 60 floats.
+    bmodel::Stage &stage = model.nets[0].stages[0];
+    for (bmodel::TensorInfo *input : {&stage.inputs[0], &stage.subNets[0].inputs[0]}) {
+      input->type = bmodel::codeOfDataType(DataType::U8);
+      input->shapes = {{batch, 1, 12, 20}};
+    }
+    model.debug.pictures = {{0,
+                             0,
+                             0,
+                             {.format = PictureFormat::Grayscale,
+                              .height = 12,
+                              .width = 20,
+                              .alignment = {},
+                              .padValue = 7}}};
+  }
+  return bmodel::writeModel(model, path).has_value();
 }
 
 } // namespace tpuc::runtime

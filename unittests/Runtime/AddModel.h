@@ -19,7 +19,8 @@ namespace tpuc::runtime {
 bmodel::Model addModel(const std::string &name = "add", uint64_t batch = 1);
 
 /// Writes it to a file; false when that fails.
-bool writeAddModel(const char *path, const std::string &name, uint64_t batch);
+bool writeAddModel(const char *path, const std::string &name, uint64_t batch,
+                   bool takesPictures = false);
 
 } // namespace tpuc::runtime
 

@@ -5,7 +5,7 @@
 |* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception                    *|
 |*                                                                            *|
 \*===----------------------------------------------------------------------===*/
-/* usage: CApiTest ADD.bmodel: the net of AddModel.h, in a file. */
+/* usage: CApiTest ADD.bmodel PICTURES.bmodel: the net of AddModel.h, in files. */
 
 #include "runtime/tpuc_runtime.h"
 
@@ -31,8 +31,10 @@ int main(int argc, char **argv) {
   float x[60];
   float y[60];
   float rows[11 * 8 + 5];
+  tpuc_picture_info taken;
+  tpuc_picture picture;
   size_t i;
-  CHECK(argc == 2);
+  CHECK(argc == 3);
 
   CHECK(strcmp(tpuc_version(), "") != 0);
   CHECK(tpuc_model_load("/nonexistent", &model, &error) == TPUC_BAD_FILE);
@@ -106,6 +108,44 @@ int main(int argc, char **argv) {
   CHECK(tpuc_session_get_output(session, 0, y, sizeof y, &error) == TPUC_OK);
   for (i = 0; i < 60; ++i)
     CHECK(y[i] == 2 * x[i] + 1.5f);
+
+  /* An input that takes no pictures, and one that does. */
+  CHECK(tpuc_model_load(argv[1], &model, &error) == TPUC_OK);
+  CHECK(tpuc_model_input_picture(model, 0, 0, 0, &taken, &error) == TPUC_BAD_ARGUMENT);
+  CHECK(strstr(error.message, "input 'x' takes no pictures"));
+  tpuc_model_free(model);
+  memset(&picture, 0, sizeof picture);
+  CHECK(tpuc_session_set_input_pictures(session, 0, &picture, 1, &error) == TPUC_BAD_ARGUMENT);
+  CHECK(strstr(error.message, "takes no pictures"));
+  tpuc_session_free(session);
+  CHECK(tpuc_model_load(argv[2], &model, &error) == TPUC_OK);
+  CHECK(tpuc_model_input_picture(model, 0, 0, 1, &taken, &error) == TPUC_BAD_ARGUMENT);
+  CHECK(tpuc_model_input_picture(model, 0, 0, 0, NULL, &error) == TPUC_BAD_ARGUMENT);
+  CHECK(tpuc_model_input_picture(model, 0, 0, 0, &taken, &error) == TPUC_OK);
+  CHECK(taken.format == TPUC_GRAYSCALE && taken.height == 12 && taken.width == 20);
+  CHECK(taken.num_planes == 1 && taken.fit == 0 && taken.pad_value == 7);
+  CHECK(tpuc_session_create(model, 0, 0, 1, &session, &error) == TPUC_OK);
+  tpuc_model_free(model);
+  picture.format = TPUC_GRAYSCALE;
+  picture.height = 12;
+  picture.width = 20;
+  picture.planes[0] = rows;
+  picture.strides[0] = 32;
+  CHECK(tpuc_session_set_input_pictures(session, 1, &picture, 1, &error) == TPUC_BAD_ARGUMENT);
+  CHECK(tpuc_session_set_input_pictures(session, 0, NULL, 1, &error) == TPUC_BAD_ARGUMENT);
+  CHECK(tpuc_session_set_input_pictures(session, 0, &picture, 2, &error) == TPUC_BAD_ARGUMENT);
+  CHECK(strstr(error.message, "2 pictures; expected 1"));
+  CHECK(tpuc_session_set_input_pictures(session, 0, &picture, 1, &error) == TPUC_OK);
+  CHECK(tpuc_session_run(session, &error) == TPUC_OK);
+  CHECK(tpuc_session_get_output(session, 0, y, sizeof y, &error) == TPUC_OK);
+  for (i = 0; i < 60; ++i)
+    CHECK(y[i] == 2 * x[i] + 1.5f);
+  picture.width = 19;
+  CHECK(tpuc_session_set_input_pictures(session, 0, &picture, 1, &error) == TPUC_BAD_ARGUMENT);
+  CHECK(strstr(error.message, "12 rows of 19 pixels; expected GRAYSCALE pictures, 12 rows of 20"));
+  picture.width = 20;
+  picture.format = (tpuc_picture_format)9;
+  CHECK(tpuc_session_set_input_pictures(session, 0, &picture, 1, &error) == TPUC_BAD_ARGUMENT);
 
   CHECK(tpuc_session_set_input_f32(other, 0, y, 59, &error) == TPUC_BAD_ARGUMENT);
   CHECK(tpuc_session_set_input_f32(other, 0, y, 60, &error) == TPUC_OK);

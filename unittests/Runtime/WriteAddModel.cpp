@@ -19,5 +19,5 @@ int main(int argc, char **argv) {
     return 1;
   const char *net = argc > 2 ? argv[2] : "add";
   const uint64_t batch = argc > 3 ? std::strtoull(argv[3], nullptr, 10) : 1;
-  return tpuc::runtime::writeAddModel(argv[1], net, batch) ? 0 : 1;
+  return tpuc::runtime::writeAddModel(argv[1], net, batch, argc > 4) ? 0 : 1;
 }

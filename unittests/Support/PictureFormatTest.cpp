@@ -83,6 +83,45 @@ TEST(PictureFormat, ChromaStandsBehindLuma) {
   EXPECT_EQ(PictureBytes(PictureFormat::YuvNv21, 4, 6).offset(2, 2, 2), 24 + 2 * 4);
 }
 
+/// Buffers of 4 rows and 6 columns, rows aligned to 8 and planes to 32, counted by hand.
+TEST(PictureFormat, FramesHaveGaps) {
+  const PictureAlignment alignment = {8, 32};
+  using Planes = std::vector<PicturePlane>;
+  const auto planes = [&](PictureFormat format) {
+    return PictureBytes(format, 4, 6, alignment).planes();
+  };
+  EXPECT_EQ(planes(PictureFormat::RgbPlanar), (Planes{{0, 4, 6, 8}, {32, 4, 6, 8}, {64, 4, 6, 8}}));
+  EXPECT_EQ(planes(PictureFormat::BgrPacked), (Planes{{0, 4, 18, 24}}));
+  EXPECT_EQ(planes(PictureFormat::Grayscale), (Planes{{0, 4, 6, 8}}));
+  EXPECT_EQ(planes(PictureFormat::YuvNv21), (Planes{{0, 4, 6, 8}, {32, 2, 6, 8}}));
+  // Rows of Y are aligned to 16, so that those of U and V are half as long.
+  EXPECT_EQ(planes(PictureFormat::Yuv420Planar),
+            (Planes{{0, 4, 6, 16}, {64, 2, 3, 8}, {96, 2, 3, 8}}));
+  EXPECT_EQ(PictureBytes(PictureFormat::Yuv420Planar, 4, 6, alignment).size(), 128);
+  EXPECT_EQ(PictureBytes(PictureFormat::Grayscale, 3, 6, alignment).size(), 24);
+  EXPECT_EQ(PictureBytes(PictureFormat::RgbaPlanar, 5, 6, alignment).size(), 4 * 64);
+  EXPECT_EQ(PictureBytes(PictureFormat::YuvNv12, 4, 6, alignment).offset(2, 2, 4), 32 + 8 + 5);
+  EXPECT_EQ(PictureBytes(PictureFormat::BgrPacked, 4, 6, alignment).offset(2, 1, 1), 24 + 5);
+}
+
+TEST(PictureFormat, FramesCountBytes) {
+  const PictureAlignment alignment = {8, 32};
+  const auto dims = [&](PictureFormat format) {
+    return *pictureDims(format, {2, 4, 6}, alignment);
+  };
+  EXPECT_EQ(dims(PictureFormat::RgbPlanar), (Dims{2, 3, 1, 32}));
+  EXPECT_EQ(dims(PictureFormat::BgrPacked), (Dims{2, 1, 4, 24}));
+  EXPECT_EQ(dims(PictureFormat::Grayscale), (Dims{2, 1, 4, 8}));
+  EXPECT_EQ(dims(PictureFormat::YuvNv12), (Dims{2, 1, 1, 64}));
+  const PictureFrame frame = {4, 6, alignment};
+  for (PictureFormat format : allFormats()) {
+    const auto extents = pictureExtents(format, dims(format), frame);
+    ASSERT_TRUE(extents) << extents.error().message();
+    EXPECT_TRUE(extents->batch == 2 && extents->height == 4 && extents->width == 6);
+    EXPECT_FALSE(pictureExtents(format, dims(format), PictureFrame{6, 6, {8, 64}}));
+  }
+}
+
 TEST(PictureFormat, ChannelsAreFoundByTheirColour) {
   EXPECT_EQ(channelIn(PictureFormat::RgbPlanar, "bgr", 0), 2);
   EXPECT_EQ(channelIn(PictureFormat::BgrPacked, "bgr", 0), 0);

@@ -204,6 +204,7 @@ TEST(Validate, Rates) {
 TEST(Validate, Containers) {
   expectEach({
       {"null", [](TargetInfo &t) { t.containerChip = "NULL"; }, "chip name 'NULL'"},
+      {"null", [](TargetInfo &t) { t.frames = {48, 64}; }, "frame buffers of rows of 48"},
       {"bm1684", [](TargetInfo &t) { t.containerChip = ""; }, "chip name ''"},
       {"null", [](TargetInfo &t) { t.hasCodeGenerator = true; }, "generator without a container"},
   });

@@ -10,6 +10,7 @@
 #include "tpuc/Codegen/Emit/CpuForm.h"
 #include "tpuc/Codegen/Layers.h"
 #include "tpuc/Dialect/Top/Names.h"
+#include "tpuc/Dialect/Top/PictureFrames.h"
 #include "tpuc/Dialect/Top/ShapeInference.h"
 #include "tpuc/Dialect/Top/StructureOps.h"
 #include "tpuc/Dialect/Top/TypeUtils.h"
@@ -144,6 +145,36 @@ Expected<model::TensorInfo> ContentsReader::tensor(Value value, std::string name
   return info;
 }
 
+/// What `--fuse_preprocess` noted at an input that takes the bytes of pictures.
+std::optional<model::PictureInfo> pictureOf(BlockArgument argument) {
+  for (Operation *user : argument.getUsers()) {
+    auto input = dyn_cast<top::InputOp>(user);
+    const auto name =
+        input ? input->getAttrOfType<StringAttr>("customization_format") : StringAttr();
+    const std::optional<PictureFormat> format =
+        name ? parsePictureFormat(std::string_view(name.getValue())) : std::nullopt;
+    const ArrayRef<int64_t> dims = cast<RankedTensorType>(argument.getType()).getShape();
+    const std::optional<PictureFrame> frame = input ? top::frameOf(input) : std::nullopt;
+    if (!format)
+      continue;
+    const Expected<PictureExtents> extents = pictureExtents(*format, dims, frame);
+    if (!extents)
+      continue;
+    const auto range = input->getAttrOfType<BoolAttr>("video_range");
+    return model::PictureInfo{.format = *format,
+                              .height = extents->height,
+                              .width = extents->width,
+                              .alignment = frame ? frame->alignment : PictureAlignment(),
+                              .isVideoRange = !range || range.getValue(),
+                              .keepsAspectRatio = input.getKeepAspectRatio().value_or(false),
+                              .isAtTopLeft = input.getPadType().value_or("center") == "normal",
+                              .fillsFrame = input.getKeepRatioMode().value_or("letterbox") ==
+                                            "short_side_scale",
+                              .padValue = static_cast<uint8_t>(input.getPadValue().value_or(0))};
+  }
+  return std::nullopt;
+}
+
 /// A tensor under the name that it has in the network.
 Expected<model::TensorInfo> ContentsReader::tensor(Value value) {
   if (auto result = dyn_cast<OpResult>(value))
@@ -223,6 +254,8 @@ Expected<model::CompiledModel> ContentsReader::read() {
       return propagate(input);
     // What numbers of an input are multiplied with; 1 for floats.
     input->scale = 1 / input->scale;
+    if (input->type == DataType::U8)
+      input->picture = pictureOf(argument);
     stage.inputs.push_back(std::move(*input));
   }
   for (Value value : main.front().getTerminator()->getOperands()) {

@@ -32,9 +32,11 @@ struct Normalization {
                           toFloats(op.getScale(), channels, 1)};
     return made;
   }
+  bool isCentred() const {
+    return llvm::all_of(mean, [](double number) { return number == 0; });
+  }
   bool isNone() const {
-    return llvm::all_of(mean, [](double number) { return number == 0; }) &&
-           llvm::all_of(scale, [](double number) { return number == 1; });
+    return isCentred() && llvm::all_of(scale, [](double number) { return number == 1; });
   }
   /// Whether filters and what stands around the input stay far from the ends of 16 bits.
   bool isModerate() const {
@@ -104,7 +106,7 @@ void takeScale(top::ConvOp conv, const Normalization &numbers) {
 }
 
 /// Has all readers of `op` read its bytes; false: they cannot, and nothing has changed.
-bool foldInto(top::PreprocessOp op, const StoragePlan &plan) {
+bool foldInto(top::PreprocessOp op, const TargetInfo &target, const StoragePlan &plan) {
   const auto dims = cast<RankedTensorType>(op.getOutput().getType()).getShape();
   const auto takes = [&](OpOperand &use) {
     return takesScale(use) && !plan.of(use.getOwner()).scheme.isQuantized();
@@ -113,6 +115,12 @@ bool foldInto(top::PreprocessOp op, const StoragePlan &plan) {
     return false;
   const Normalization numbers = Normalization::of(op, static_cast<size_t>(dims[1]));
   if (numbers.isNone() || !numbers.isModerate())
+    return false;
+  if (!numbers.isCentred() && !hasScheme(target, schemes::kF32) &&
+      llvm::any_of(op->getUsers(), [](Operation *user) {
+        const std::optional<ArrayAttr> pads = cast<top::ConvOp>(user).getPads();
+        return pads && llvm::any_of(top::toInts(*pads), [](int64_t pad) { return pad != 0; });
+      }))
     return false;
   for (Operation *user : llvm::to_vector(op->getUsers()))
     takeScale(cast<top::ConvOp>(user), numbers);
@@ -124,8 +132,8 @@ bool foldInto(top::PreprocessOp op, const StoragePlan &plan) {
 
 } // namespace
 
-void tpuc::foldScale(func::FuncOp main, StoragePlan &plan) {
+void tpuc::foldScale(func::FuncOp main, const TargetInfo &target, StoragePlan &plan) {
   for (auto op : main.front().getOps<top::PreprocessOp>())
-    if (foldInto(op, plan))
+    if (foldInto(op, target, plan))
       plan.keepOnFloats(op);
 }

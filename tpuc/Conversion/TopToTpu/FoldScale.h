@@ -21,8 +21,9 @@ namespace tpuc {
 ///     sum of w * (x - mean) * scale = sum of (w * scale) * x - sum of (w * scale) * mean,
 ///
 /// with `mean` outside of the picture, where the former sum has 0. The result of the op, then on
-/// floats, are the bytes' numbers, which 16 bits hold exactly; it is named NAME_bytes.
-void foldScale(mlir::func::FuncOp main, StoragePlan &plan);
+/// floats, are the bytes' numbers, which 16 bits hold exactly; it is named NAME_bytes. Targets
+/// without F32 have nothing but 0 outside: there, only convolutions without pads take over a mean.
+void foldScale(mlir::func::FuncOp main, const TargetInfo &target, StoragePlan &plan);
 
 } // namespace tpuc
 

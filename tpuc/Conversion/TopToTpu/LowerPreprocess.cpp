@@ -8,6 +8,7 @@
 
 #include "tpuc/Conversion/TopToTpu/LowerPreprocess.h"
 #include "tpuc/Dialect/Top/Names.h"
+#include "tpuc/Dialect/Top/PictureFrames.h"
 #include "tpuc/Dialect/Top/ShapeInference.h"
 #include "tpuc/Dialect/Top/TypeUtils.h"
 #include "tpuc/Dialect/Tpu/CastOps.h"
@@ -17,6 +18,7 @@
 #include "tpuc/Dialect/Tpu/ResizeOps.h"
 #include "tpuc/Interpreter/Kernels/StoredCast.h"
 #include "tpuc/Support/Convert.h"
+#include "tpuc/Support/Float.h"
 #include "tpuc/Support/PictureFormat.h"
 #include "tpuc/Support/ThreadPool.h"
 
@@ -50,11 +52,16 @@ private:
   Value sliced(Value value, ArrayRef<int64_t> axes, ArrayRef<int64_t> begins,
                ArrayRef<int64_t> sizes, StringRef what);
   Value joined(ValueRange values, StringRef what);
+  Value reshaped(Value value, ArrayRef<int64_t> dims, StringRef what);
+  Value planeOfFrame(const PicturePlane &plane, StringRef what);
+  Value picturesOfFrame();
   Value planesOfYuv();
   Value planes();
   Value mixed(Value value, const ChannelMix &mix, StringRef what, RankedTensorType type,
               bool isApart = false);
 
+  Type wideFloats() const;
+  static Tensor weightsOf(const ChannelMix &mix, bool isApart, bool isTwice);
   ChannelMix yuvToColours();
   double meanOf(int64_t channel) const;
   double scaleOf(int64_t channel) const;
@@ -75,6 +82,8 @@ private:
   OpBuilder &builder;
   std::string name;
   PictureFormat format;
+  /// Where the picture lies in a frame buffer.
+  std::optional<PictureFrame> frame;
   PictureExtents extents;
   /// The bytes of the picture.
   Value input;
@@ -87,7 +96,8 @@ private:
 PictureLowering::PictureLowering(top::PreprocessOp op, Lowering &lowering)
     : op(op), lowering(lowering), builder(lowering.builder), name(layerName(op)),
       format(*parsePictureFormat(std::string_view(op.getCustomizationFormat()))),
-      extents(*pictureExtents(format, typeOf(op.getInput()).getShape())),
+      frame(top::frameOf(op)),
+      extents(*pictureExtents(format, typeOf(op.getInput()).getShape(), frame)),
       input(lowering.as(op.getInput(), typeOf(op.getInput()).getElementType())),
       isNchw(op.getChannelFormat() == "nchw"), mean(toDoubles(op.getMean())),
       scale(toDoubles(op.getScale())) {
@@ -173,20 +183,58 @@ Value PictureLowering::joined(ValueRange values, StringRef what) {
   return moved(tpu::ConcatOp::getOperationName(), what, dims, values, attributes);
 }
 
+Value PictureLowering::reshaped(Value value, ArrayRef<int64_t> dims, StringRef what) {
+  if (typeOf(value).getShape() == dims)
+    return value;
+  NamedAttrList shape;
+  shape.set("shape", builder.getI64ArrayAttr(dims));
+  return moved(tpu::ReshapeOp::getOperationName(), what, dims, {value, lowering.none()}, shape);
+}
+
+/// The rows of a plane of the frame, [N, 1, rows, bytes of a row], without gaps.
+Value PictureLowering::planeOfFrame(const PicturePlane &plane, StringRef what) {
+  const Value bytes =
+      sliced(input, {3}, {plane.offset}, {plane.rows * plane.stride}, (what + "_bytes").str());
+  const Value rows =
+      reshaped(bytes, {extents.batch, 1, plane.rows, plane.stride}, (what + "_rows").str());
+  return sliced(rows, {3}, {0}, {plane.rowBytes}, what);
+}
+
+/// The bytes of a frame of other formats than YUV as those of a picture without gaps.
+Value PictureLowering::picturesOfFrame() {
+  const PictureBytes bytes(format, extents.height, extents.width, frame->alignment);
+  const PicturePlane &plane = bytes.planes()[0];
+  const ArrayRef<int64_t> dims = typeOf(input).getShape();
+  const Value planes =
+      sliced(input, {3}, {0}, {dims[2] == 1 ? plane.rows * plane.stride : dims[3]}, "plane_bytes");
+  const Value rows =
+      reshaped(planes, {extents.batch, dims[1], plane.rows, plane.stride}, "plane_rows");
+  const Value whole = sliced(rows, {3}, {0}, {plane.rowBytes}, "frame");
+  return isPacked(format)
+             ? reshaped(whole, {extents.batch, extents.height, extents.width, numChannels(format)},
+                        "pixels_of_rows")
+             : whole;
+}
+
 /// [N, 3, H, W] of Y and what stands behind it, in the order of the bytes.
 Value PictureLowering::planesOfYuv() {
   const auto [batch, height, width] = extents;
-  const Value picture = input;
-  const Value luma = sliced(picture, {2}, {0}, {height}, "luma");
-  Value chroma = sliced(picture, {2}, {height}, {height / 2}, "chroma");
   const bool isPlanar = format == PictureFormat::Yuv420Planar;
+  Value luma, chroma;
+  if (frame) {
+    const PictureBytes bytes(format, height, width, frame->alignment);
+    luma = planeOfFrame(bytes.planes()[0], "luma");
+    chroma = planeOfFrame(bytes.planes()[1], isPlanar ? "chroma_1" : "chroma");
+    if (isPlanar)
+      chroma = joined({chroma, planeOfFrame(bytes.planes()[2], "chroma_2")}, "chroma");
+  } else {
+    luma = sliced(input, {2}, {0}, {height}, "luma");
+    chroma = sliced(input, {2}, {height}, {height / 2}, "chroma");
+  }
   const SmallVector<int64_t> dims = isPlanar
                                         ? SmallVector<int64_t>{batch, 2, height / 2, width / 2}
                                         : SmallVector<int64_t>{batch, height / 2, width / 2, 2};
-  NamedAttrList shape;
-  shape.set("shape", builder.getI64ArrayAttr(dims));
-  chroma =
-      moved(tpu::ReshapeOp::getOperationName(), "pairs", dims, {chroma, lowering.none()}, shape);
+  chroma = reshaped(chroma, dims, "pairs");
   if (!isPlanar)
     chroma = permuted(chroma, {0, 3, 1, 2}, "chroma_planes");
   NamedAttrList twice;
@@ -202,7 +250,9 @@ Value PictureLowering::planes() {
   Value value = input;
   if (isYuv(format))
     value = planesOfYuv();
-  else if (isPacked(format))
+  else if (frame)
+    value = picturesOfFrame();
+  if (isPacked(format))
     value = permuted(value, {0, 3, 1, 2}, "planar");
   const ArrayRef<int64_t> dims = typeOf(op.getOutput()).getShape();
   const int64_t height = dims[isNchw ? 2 : 1];
@@ -211,20 +261,46 @@ Value PictureLowering::planes() {
                 {height, width}, "cropped");
 }
 
+/// The floats in which sums of channels are computed: F32, or BF16 where the chip has no wider
+/// ones.
+Type PictureLowering::wideFloats() const {
+  return floatType(builder,
+                   hasScheme(lowering.target, schemes::kF32) ? DataType::F32 : DataType::BF16);
+}
+
+/// The weights of `mix` for each result. In BF16 each channel is there twice: of a weight w, the
+/// nearest number of 8 bits, then that of what is left of w.
+Tensor PictureLowering::weightsOf(const ChannelMix &mix, bool isApart, bool isTwice) {
+  std::vector<float> weights;
+  for (auto [index, row] : llvm::enumerate(mix.matrix)) {
+    std::vector<float> rest;
+    for (auto [column, number] : llvm::enumerate(row)) {
+      if (isApart && index != column)
+        continue;
+      const auto whole = static_cast<float>(number);
+      weights.push_back(isTwice ? bf16ToF32(f32ToBF16(whole)) : whole);
+      rest.push_back(static_cast<float>(number - weights.back()));
+    }
+    if (isTwice)
+      llvm::append_range(weights, rest);
+  }
+  const auto rows = static_cast<int64_t>(mix.matrix.size());
+  Tensor filter(DataType::F32, Shape{rows, std::ssize(weights) / rows, 1, 1});
+  llvm::copy(weights, filter.mutableData<float>().begin());
+  return isTwice ? convert(filter, DataType::BF16) : std::move(filter);
+}
+
 /// A convolution of single pixels in floats: `isApart`, of one channel for each result, those of
 /// the matrix's diagonal.
 Value PictureLowering::mixed(Value value, const ChannelMix &mix, StringRef what,
                              RankedTensorType type, bool isApart) {
   const auto rows = static_cast<int64_t>(mix.matrix.size());
-  const auto columns = static_cast<int64_t>(mix.matrix[0].size());
-  Tensor filter(DataType::F32, Shape{rows, isApart ? 1 : columns, 1, 1});
+  const bool isTwice = type.getElementType().isBF16();
+  isApart &= !isTwice;
+  if (isTwice)
+    value = joined({value, value}, (what + "_twice").str());
+  Tensor filter = weightsOf(mix, isApart, isTwice);
   Tensor bias(DataType::F32, Shape{rows});
-  const auto weights = filter.mutableData<float>();
-  size_t at = 0;
-  for (auto [index, row] : llvm::enumerate(mix.matrix))
-    for (auto [column, number] : llvm::enumerate(row))
-      if (!isApart || index == column)
-        weights[at++] = static_cast<float>(number);
   llvm::transform(mix.bias, bias.mutableData<float>().begin(),
                   [](double number) { return static_cast<float>(number); });
   NamedAttrList attributes;
@@ -262,13 +338,14 @@ ChannelMix PictureLowering::yuvToColours() {
 
 //===--- On floats --------------------------------------------------------===//
 
-/// Bytes of the network's channels of those of YUV: sums that are exact in f32, rounded.
+/// Bytes of the network's channels of those of YUV: sums that are exact in f32, rounded. In BF16,
+/// sums below 128 are rounded to a half or a quarter first.
 Value PictureLowering::coloursOf(Value yuv) {
   RankedTensorType type = typeOf(yuv);
   SmallVector<int64_t> dims(type.getShape());
   dims[1] = static_cast<int64_t>(sources.size());
-  RankedTensorType floats = type.clone(Type(builder.getF32Type()));
-  const Value wide = make(tpu::CastOp::getOperationName(), "yuv_f32", floats, yuv);
+  RankedTensorType floats = type.clone(wideFloats());
+  const Value wide = make(tpu::CastOp::getOperationName(), "yuv_floats", floats, yuv);
   const Value sums = mixed(wide, yuvToColours(), "sums", floats.clone(dims));
   return make(tpu::CastOp::getOperationName(), "colours", type.clone(dims), sums);
 }
@@ -281,7 +358,7 @@ Type PictureLowering::floatsOfReaders() {
                               ? DataType::F32
                               : lowering.plan.of(user).scheme.activation;
     if (!isFloat(each) || (all && *all != each))
-      return builder.getF32Type();
+      return wideFloats();
     all = each;
   }
   return floatType(builder, all.value_or(DataType::F32));
@@ -294,8 +371,8 @@ Value PictureLowering::onFloats(Value bytes) {
                 value);
   }
   SmallVector<int64_t> dims(typeOf(bytes).getShape());
-  RankedTensorType type = typeOf(bytes).clone(Type(builder.getF32Type()));
-  const Value value = make(tpu::CastOp::getOperationName(), "f32", type, bytes);
+  RankedTensorType type = typeOf(bytes).clone(wideFloats());
+  const Value value = make(tpu::CastOp::getOperationName(), "numbers", type, bytes);
   ChannelMix mix;
   for (auto [index, source] : llvm::enumerate(sources)) {
     const auto channel = static_cast<int64_t>(index);

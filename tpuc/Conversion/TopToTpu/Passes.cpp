@@ -214,7 +214,7 @@ struct ConvertTopToTpuPass : tpuc::impl::ConvertTopToTpuBase<ConvertTopToTpuPass
       return propagate(scaled);
     StoragePlan plan(main, **target, *options);
     if (!keepScale)
-      foldScale(main, plan);
+      foldScale(main, **target, plan);
     if (Expected<void> renamed = renameWeights(module, *options, **target); !renamed)
       return renamed;
     if (Expected<void> lowered = Lowering(main, **target, plan).run(); !lowered)

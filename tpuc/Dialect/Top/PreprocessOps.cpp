@@ -8,6 +8,7 @@
 
 #include "tpuc/Dialect/Top/PreprocessOps.h"
 #include "tpuc/Dialect/Top/OpChecks.h"
+#include "tpuc/Dialect/Top/PictureFrames.h"
 #include "tpuc/Dialect/Top/ShapeInference.h"
 #include "tpuc/Support/PictureFormat.h"
 
@@ -18,6 +19,24 @@ using namespace tpuc::top;
 /// How many channels a network of this pixel format has.
 static size_t numWanted(StringRef pixelFormat) {
   return static_cast<size_t>(numChannels(std::string_view(pixelFormat)));
+}
+
+std::optional<PictureFrame> top::frameOf(Operation *op) {
+  const auto attribute = op->getAttrOfType<ArrayAttr>(kFrame);
+  constexpr int64_t kMost = 1 << 24;
+  const auto isNumber = [](Attribute each) {
+    const auto number = dyn_cast<IntegerAttr>(each);
+    return number && number.getInt() >= 1 && number.getInt() <= kMost;
+  };
+  if (!attribute || attribute.size() != 4 || !llvm::all_of(attribute, isNumber))
+    return std::nullopt;
+  const SmallVector<int64_t> numbers = toInts(attribute);
+  return PictureFrame{numbers[0], numbers[1], {numbers[2], numbers[3]}};
+}
+
+ArrayAttr top::frameAttr(MLIRContext *context, const PictureFrame &frame) {
+  return Builder(context).getI64ArrayAttr(
+      {frame.height, frame.width, frame.alignment.row, frame.alignment.plane});
 }
 
 LogicalResult PreprocessOp::verify() {
@@ -39,6 +58,9 @@ LogicalResult PreprocessOp::verify() {
       return emitOpError(name) << " has " << numbers->size() << " numbers; expected " << channels;
   if (getCropDims() && getCropDims()->size() != 2)
     return emitOpError("crop_dims has ") << getCropDims()->size() << " numbers; expected 2";
+  if (getFrame() && !frameOf(*this))
+    return emitOpError("frame has ")
+           << getFrame()->size() << " numbers; expected 4 from 1 to 16777216";
   return success();
 }
 
@@ -47,8 +69,8 @@ LogicalResult PreprocessOp::inferShape() {
   std::optional<Dims> input = dimsOf(getInput());
   if (!input || llvm::is_contained(*input, kDynamic))
     return setResult(*this, 0, f32, std::nullopt);
-  Expected<PictureExtents> extents =
-      pictureExtents(*parsePictureFormat(std::string_view(getCustomizationFormat())), *input);
+  Expected<PictureExtents> extents = pictureExtents(
+      *parsePictureFormat(std::string_view(getCustomizationFormat())), *input, frameOf(*this));
   if (!extents)
     return emitOpError(extents.error().message());
   int64_t height = extents->height;

@@ -18,6 +18,12 @@ def Top_PreprocessOp : Top_ComputeOp<"Preprocess", [Top_ComputesInF32, Top_Compu
     BGR_PLANAR or RGBA_PLANAR [N, C, H, W], RGB_PACKED or BGR_PACKED [N, H, W, 3], GRAYSCALE
     [N, 1, H, W], and YUV420_PLANAR, YUV_NV12 or YUV_NV21 [N, 1, H * 3 / 2, W].
 
+    With `frame` = [height, width, row alignment, plane alignment], the pictures lie in frame buffers,
+    and the dimensions count bytes: GRAYSCALE and packed ones [N, 1, height, bytes of a row], planar
+    ones [N, C, 1, bytes of a plane], YUV [N, 1, 1, bytes of a picture]. Rows begin at multiples of
+    the row alignment, and planes at multiples of the plane alignment. Rows of Y in YUV420_PLANAR
+    begin at multiples of twice the row alignment, those of U and V at multiples of it.
+
     The middle of the picture is taken, `crop_dims` (height, width) from row H / 2 - height / 2 and
     column W / 2 - width / 2, each quotient rounded down; without it all of it. The channels are
     ordered as `pixel_format` says (rgb, bgr, gray, rgbd). Of channel c the result is
@@ -44,7 +50,8 @@ def Top_PreprocessOp : Top_ComputeOp<"Preprocess", [Top_ComputesInF32, Top_Compu
                        Top_AtLeast<OptionalAttr<I64ArrayAttr>, 1>:$crop_dims,
                        OptionalAttr<F64ArrayAttr>:$mean,
                        OptionalAttr<F64ArrayAttr>:$scale,
-                       Top_False:$video_range);
+                       Top_False:$video_range,
+                       Top_AtLeast<OptionalAttr<I64ArrayAttr>, 1>:$frame);
   let results = (outs AnyTensor:$output);
   let hasVerifier = 1;
 }

@@ -23,8 +23,8 @@ namespace {
 /// The numbers of one picture, channel by channel.
 class PictureNumbers {
 public:
-  PictureNumbers(PictureFormat format, const PictureExtents &extents, bool isVideoRange)
-      : format(format), bytes(format, extents.height, extents.width), yuv(yuvToRgb(isVideoRange)) {}
+  PictureNumbers(PictureFormat format, const PictureBytes &bytes, bool isVideoRange)
+      : format(format), bytes(bytes), yuv(yuvToRgb(isVideoRange)) {}
 
   int64_t size() const { return bytes.size(); }
 
@@ -51,13 +51,29 @@ private:
   YuvToRgb yuv;
 };
 
+/// Where the gaps of a frame buffer are.
+Expected<std::optional<PictureFrame>> frameOf(OpContext &context) {
+  const std::optional<Dims> numbers = context.optionalIntList("frame");
+  if (!numbers)
+    return std::nullopt;
+  constexpr int64_t kMost = 1 << 24;
+  if (numbers->size() != 4 ||
+      std::ranges::any_of(*numbers, [](int64_t number) { return number < 1 || number > kMost; }))
+    return context.error("frame", "four numbers from 1 to 16777216");
+  return PictureFrame{(*numbers)[0], (*numbers)[1], {(*numbers)[2], (*numbers)[3]}};
+}
+
 Expected<void> evaluatePreprocess(OpContext &context) {
   const std::optional<PictureFormat> format =
       parsePictureFormat(context.text("customization_format"));
   if (!format)
     return context.error("customization_format " + context.text("customization_format"),
                          "one that there is");
-  Expected<PictureExtents> extents = pictureExtents(*format, context.operand(0).shape().dims());
+  const Expected<std::optional<PictureFrame>> frame = frameOf(context);
+  if (!frame)
+    return tl::unexpected(frame.error());
+  Expected<PictureExtents> extents =
+      pictureExtents(*format, context.operand(0).shape().dims(), *frame);
   if (!extents)
     return context.error(extents.error().found, extents.error().expected);
   const Dims crop =
@@ -79,7 +95,10 @@ Expected<void> evaluatePreprocess(OpContext &context) {
   if (!output)
     return propagate(output);
   const Tensor input = convert(context.operand(0), DataType::F32);
-  const PictureNumbers numbers(*format, *extents, context.flag("video_range"));
+  const PictureNumbers numbers(*format,
+                               PictureBytes(*format, extents->height, extents->width,
+                                            *frame ? (*frame)->alignment : PictureAlignment()),
+                               context.flag("video_range"));
   const int64_t top = extents->height / 2 - crop[0] / 2;
   const int64_t left = extents->width / 2 - crop[1] / 2;
   const int64_t pixels = crop[0] * crop[1];

@@ -257,13 +257,23 @@ struct NamedTensor {
   friend bool operator==(const NamedTensor &, const NamedTensor &) = default;
 };
 
+/// An input that takes the bytes of pictures: indices into the vectors of `Model`.
+struct InputPicture {
+  uint32_t net = 0, stage = 0, input = 0;
+  model::PictureInfo picture;
+  friend bool operator==(const InputPicture &, const InputPicture &) = default;
+};
+
 /// What only tpuc's own files tell.
 struct DebugInfo {
   std::vector<std::string> layers;
   std::vector<GroupLayers> groups;
   std::vector<NamedTensor> tensors;
+  std::vector<InputPicture> pictures;
   friend bool operator==(const DebugInfo &, const DebugInfo &) = default;
-  bool empty() const { return layers.empty() && groups.empty() && tensors.empty(); }
+  bool empty() const {
+    return layers.empty() && groups.empty() && tensors.empty() && pictures.empty();
+  }
 };
 
 struct Model {

@@ -62,6 +62,7 @@ private:
   Expected<void> checkCoefficients(const Coefficients &coefficients,
                                    const std::string &place) const;
   Expected<void> checkDebug() const;
+  Expected<void> checkPictures() const;
   Expected<void> checkRuns(std::span<const LayerRun> runs, uint32_t commands) const;
   const CommandGroup *find(const GroupRef &ref) const;
 
@@ -295,6 +296,26 @@ Expected<void> Checker::checkDebug() const {
     if (!contains(stage.contextAddress, stage.contextSize, tensor.address, bytes->value_or(0)))
       return makeError(place, fmt::format("a place at 0x{:X}", tensor.address),
                        "one in the memory of its stage");
+  }
+  return checkPictures();
+}
+
+Expected<void> Checker::checkPictures() const {
+  for (const InputPicture &each : model.debug.pictures) {
+    const auto [net, stage, input, picture] = each;
+    if (net >= model.nets.size() || stage >= model.nets[net].stages.size() ||
+        input >= model.nets[net].stages[stage].inputs.size())
+      return makeError(where, "pictures for an input that does not exist");
+    const TensorInfo &tensor = model.nets[net].stages[stage].inputs[input];
+    model::TensorInfo info{.name = tensor.name,
+                           .type = dataTypeOfCode(tensor.type),
+                           .typeName = typeCodeName(tensor.type),
+                           .shape = {},
+                           .picture = picture};
+    if (!tensor.shapes.empty())
+      info.shape = tensor.shapes.front();
+    if (auto ok = info.checkPicture(where); !ok)
+      return ok;
   }
   return {};
 }

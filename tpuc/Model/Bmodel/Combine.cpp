@@ -47,6 +47,11 @@ void addDebugInfo(const DebugInfo &from, const StageMap &moved, DebugInfo &to) {
   for (NamedTensor tensor : from.tensors)
     if (move(tensor.group))
       to.tensors.push_back(std::move(tensor));
+  for (InputPicture input : from.pictures)
+    if (const auto found = moved.find({input.net, input.stage}); found != moved.end()) {
+      std::tie(input.net, input.stage) = found->second;
+      to.pictures.push_back(input);
+    }
 }
 
 /// Whether the runtime can tell two stages apart by their inputs, and the caller not by the rest.

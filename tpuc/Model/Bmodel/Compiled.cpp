@@ -115,6 +115,7 @@ private:
   /// What the host computes, for the sub-nets of the CPU that run.
   Expected<void> readPrograms();
   void readInnerTensors();
+  void readPictures();
 
   const Model &model;
   const Net &net;
@@ -178,6 +179,13 @@ void StageReader::readInnerTensors() {
   }
 }
 
+/// `checkModel` made sure that the inputs exist.
+void StageReader::readPictures() {
+  for (const InputPicture &input : model.debug.pictures)
+    if (input.net == place.net && input.stage == place.stage)
+      made.inputs[input.input].picture = input.picture;
+}
+
 model::Stage StageReader::read() {
   made.inputs = toCompiled(stage.inputs);
   made.outputs = toCompiled(stage.outputs);
@@ -190,6 +198,7 @@ model::Stage StageReader::read() {
   for (uint32_t i = 0; i < stage.subNets.size(); ++i)
     made.subNets.push_back(subNet(i));
   readInnerTensors();
+  readPictures();
   if (auto ok = checkSupported(model, net, stage, where); !ok) {
     made.refusal = ok.error();
   } else if (auto path = findPath(stage, where); !path) {
@@ -363,6 +372,9 @@ Expected<Stage> ModelMaker::stage(const model::Stage &from, uint32_t net, uint32
     to.groups.insert(to.groups.end(), made->groups.begin(), made->groups.end());
     to.subNets.push_back(std::move(*made));
   }
+  for (uint32_t input = 0; input < from.inputs.size(); ++input)
+    if (const auto &picture = from.inputs[input].picture)
+      made.debug.pictures.push_back({net, index, input, *picture});
   for (const model::InnerTensor &tensor : from.innerTensors)
     if (auto added = addInnerTensor(from, tensor, {net, index, 0, 0}); !added)
       return propagate(added);

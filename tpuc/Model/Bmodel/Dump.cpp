@@ -10,6 +10,7 @@
 #include "tpuc/Model/Bmodel/CpuLayers.h"
 #include "tpuc/Support/Counted.h"
 
+#include <algorithm>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <iterator>
@@ -193,15 +194,32 @@ Json debugJson(const DebugInfo &debug) {
                                          {"tiu", runs(map.tiu)},
                                          {"dma", runs(map.dma)}};
                            })},
-          {"tensors", array(debug.tensors, [](const NamedTensor &tensor) {
-             return Json{{"name", tensor.name},
-                         {"type", typeCodeName(tensor.type)},
-                         {"shape", tensor.shape},
-                         {"address", tensor.address},
-                         {"group", groupRefJson(tensor.group)},
-                         {"after_dma", tensor.afterDma},
-                         {"scale", tensor.scale},
-                         {"zero_point", tensor.zeroPoint}};
+          {"tensors", array(debug.tensors,
+                            [](const NamedTensor &tensor) {
+                              return Json{{"name", tensor.name},
+                                          {"type", typeCodeName(tensor.type)},
+                                          {"shape", tensor.shape},
+                                          {"address", tensor.address},
+                                          {"group", groupRefJson(tensor.group)},
+                                          {"after_dma", tensor.afterDma},
+                                          {"scale", tensor.scale},
+                                          {"zero_point", tensor.zeroPoint}};
+                            })},
+          {"pictures", array(debug.pictures, [](const InputPicture &input) {
+             const model::PictureInfo &picture = input.picture;
+             return Json{{"net", input.net},
+                         {"stage", input.stage},
+                         {"input", input.input},
+                         {"format", pictureFormatName(picture.format)},
+                         {"height", picture.height},
+                         {"width", picture.width},
+                         {"row_alignment", picture.alignment.row},
+                         {"plane_alignment", picture.alignment.plane},
+                         {"video_range", picture.isVideoRange},
+                         {"keep_aspect_ratio", picture.keepsAspectRatio},
+                         {"top_left", picture.isAtTopLeft},
+                         {"fill", picture.fillsFrame},
+                         {"pad_value", picture.padValue}};
            })}};
 }
 
@@ -218,26 +236,37 @@ private:
     fmt::format_to(std::back_inserter(text), format, std::forward<Args>(args)...);
     text += '\n';
   }
-  void addTensor(const char *kind, const TensorInfo &tensor);
-  void addStage(const Stage &stage, size_t index);
+  void addTensor(const char *kind, const TensorInfo &tensor,
+                 const model::PictureInfo *picture = nullptr);
+  void addStage(const Model &model, size_t net, size_t index);
 
   std::string text;
 };
 
-void InfoText::addTensor(const char *kind, const TensorInfo &tensor) {
+void InfoText::addTensor(const char *kind, const TensorInfo &tensor,
+                         const model::PictureInfo *picture) {
   std::string shapes;
   for (const auto &shape : tensor.shapes)
     shapes += (shapes.empty() ? "" : " ") + model::formatShape(shape);
   std::string quantization;
   if (tensor.scale != 1 || tensor.zeroPoint != 0)
     quantization = fmt::format(", scale {:g}, zero point {}", tensor.scale, tensor.zeroPoint);
-  line("    {} {}: {} {}{}", kind, tensor.name, shapes, typeCodeName(tensor.type), quantization);
+  const std::string pictures =
+      picture ? ", " + pictureText(picture->format, picture->height, picture->width) : "";
+  line("    {} {}: {} {}{}{}", kind, tensor.name, shapes, typeCodeName(tensor.type), quantization,
+       pictures);
 }
 
-void InfoText::addStage(const Stage &stage, size_t index) {
+void InfoText::addStage(const Model &model, size_t net, size_t index) {
+  const Stage &stage = model.nets[net].stages[index];
   line("  stage {}, {}", index, stage.isDynamic ? "dynamic" : "static");
-  for (const TensorInfo &tensor : stage.inputs)
-    addTensor("input ", tensor);
+  for (size_t input = 0; input < stage.inputs.size(); ++input) {
+    const auto taken = std::ranges::find_if(model.debug.pictures, [&](const InputPicture &each) {
+      return each.net == net && each.stage == index && each.input == input;
+    });
+    addTensor("input ", stage.inputs[input],
+              taken == model.debug.pictures.end() ? nullptr : &taken->picture);
+  }
   for (const TensorInfo &tensor : stage.outputs)
     addTensor("output", tensor);
   uint64_t tiu = 0;
@@ -275,13 +304,14 @@ std::string InfoText::str(const Model &model) {
   if (!model.debug.empty())
     line("debug information: {}, {}", counted(std::ssize(model.debug.layers), "layer"),
          counted(std::ssize(model.debug.tensors), "tensor"));
-  for (const Net &net : model.nets) {
+  for (size_t number = 0; number < model.nets.size(); ++number) {
+    const Net &net = model.nets[number];
     line("net {}", net.name);
     if (net.cascade)
       line("  step {} of {}, device {}", net.cascade->step, net.cascade->mainName,
            net.cascade->device);
     for (size_t i = 0; i < net.stages.size(); ++i)
-      addStage(net.stages[i], i);
+      addStage(model, number, i);
   }
   return std::move(text);
 }

@@ -384,6 +384,25 @@ DebugInfo Decoder::debugInfo(const fb::DebugInfo &table) {
                                 entry->address(),
                                 entry->scale(),
                                 entry->zero_point()});
+  if (table.pictures())
+    for (const fb::Picture *entry : *table.pictures()) {
+      const auto format = parsePictureFormat(text(entry->format()));
+      // A later version may know more of them.
+      if (!format)
+        continue;
+      result.pictures.push_back({entry->net(),
+                                 entry->stage(),
+                                 entry->input(),
+                                 {.format = *format,
+                                  .height = entry->height(),
+                                  .width = entry->width(),
+                                  .alignment = {entry->row_alignment(), entry->plane_alignment()},
+                                  .isVideoRange = entry->video_range(),
+                                  .keepsAspectRatio = entry->keep_aspect_ratio(),
+                                  .isAtTopLeft = entry->top_left(),
+                                  .fillsFrame = entry->fill(),
+                                  .padValue = entry->pad_value()}});
+    }
   return result;
 }
 

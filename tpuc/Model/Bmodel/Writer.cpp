@@ -293,10 +293,22 @@ void encodeDebugInfo(const DebugInfo &debug, FlatBufferBuilder &builder) {
                                  tensor.group.group, name, tensor.type, shape, tensor.address,
                                  tensor.afterDma, tensor.scale, tensor.zeroPoint);
   });
+  const auto pictures = mapped(debug.pictures, [&](const InputPicture &input) {
+    const model::PictureInfo &picture = input.picture;
+    const auto format = builder.CreateString(pictureFormatName(picture.format));
+    return fb::CreatePicture(builder, input.net, input.stage, input.input, format, picture.height,
+                             picture.width, picture.alignment.row, picture.alignment.plane,
+                             picture.isVideoRange, picture.keepsAspectRatio, picture.isAtTopLeft,
+                             picture.fillsFrame, picture.padValue);
+  });
   const auto layers = builder.CreateVectorOfStrings(debug.layers);
   const auto mapVector = builder.CreateVector(maps);
   const auto tensorVector = builder.CreateVector(tensors);
-  fb::FinishDebugInfoBuffer(builder, fb::CreateDebugInfo(builder, layers, mapVector, tensorVector));
+  // Files without pictures are as they were before there was this list.
+  const auto pictureVector =
+      pictures.empty() ? TableVector<fb::Picture>() : builder.CreateVector(pictures);
+  fb::FinishDebugInfoBuffer(
+      builder, fb::CreateDebugInfo(builder, layers, mapVector, tensorVector, pictureVector));
 }
 
 Bytes bytesOf(const FlatBufferBuilder &builder) {

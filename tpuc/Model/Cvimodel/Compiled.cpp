@@ -50,6 +50,14 @@ model::TensorInfo infoOf(const Tensor &tensor) {
   else
     info.typeName = fmt::format("type {}", tensor.typeNumber);
   info.shape.assign(tensor.shape.begin(), tensor.shape.end());
+  if (tensor.picture) {
+    const model::PictureInfo &picture = *tensor.picture;
+    // The reader has seen that these are extents of the format.
+    const auto dims = pictureDims(picture.format, {tensor.shape[0], picture.height, picture.width},
+                                  picture.alignment);
+    info.shape.assign(dims->begin(), dims->end());
+    info.picture = picture;
+  }
   info.address = tensor.address;
   // An input states what numbers are multiplied with, as the model has it.
   info.scale = tensor.scale;
@@ -287,6 +295,10 @@ Expected<Tensor> tensorOf(const model::TensorInfo &info, const std::string &path
   made.typeNumber = static_cast<uint8_t>(number - kTypes.begin());
   made.shape.assign(info.shape.begin(), info.shape.end());
   made.scale = info.scale;
+  if (info.picture) {
+    made.picture = info.picture;
+    made.shape = pictureShape(*info.picture, made.shape.at(0));
+  }
   return made;
 }
 
@@ -381,12 +393,23 @@ Expected<File> fromCompiled(const model::CompiledModel &model, const std::string
       for (const model::Section::Location &location : section.locations)
         file.weights.push_back({location.name, section.address + location.offset, location.size});
     }
+    for (const model::TensorInfo &input : stage.inputs)
+      if (Expected<void> checked = input.checkPicture(path); !checked)
+        return propagate(checked);
     auto inputs = addTensors(stage.inputs, program, program.inputs, path);
     auto outputs = addTensors(stage.outputs, program, program.outputs, path);
     if (!inputs || !outputs)
       return propagate(inputs ? outputs : inputs);
     if (auto done = addRoutines(stage, program, file, path); !done)
       return propagate(done);
+    for (const model::TensorInfo &input : stage.inputs)
+      if (input.picture && input.picture->alignment.isPresent() &&
+          input.picture->alignment != frameAlignment(file.chip))
+        return makeError(
+            path,
+            fmt::format("'{}' of frames whose rows and planes are aligned to {} and {}", input.name,
+                        input.picture->alignment.row, input.picture->alignment.plane),
+            fmt::format("those of {}", file.chip));
   }
   return file;
 }

@@ -56,13 +56,21 @@ std::string_view typeText(const Tensor &tensor) {
   return tensor.type ? dataTypeName(*tensor.type) : "unknown";
 }
 
+std::string pictureOf(const Tensor &tensor) {
+  if (!tensor.picture)
+    return "";
+  const model::PictureInfo &picture = *tensor.picture;
+  return fmt::format(", {}{}", pictureText(picture.format, picture.height, picture.width),
+                     picture.alignment.isPresent() ? ", in frame buffers" : "");
+}
+
 void addTensors(std::string &text, std::string_view title, const Program &program,
                 const std::vector<std::string> &names) {
   for (const std::string &name : names) {
     const Tensor *tensor = program.find(name);
     if (tensor)
-      text += fmt::format("    {} {}: {} [{}], scale {:g}\n", title, name, typeText(*tensor),
-                          fmt::join(tensor->shape, ", "), tensor->scale);
+      text += fmt::format("    {} {}: {} [{}], scale {:g}{}\n", title, name, typeText(*tensor),
+                          fmt::join(tensor->shape, ", "), tensor->scale, pictureOf(*tensor));
   }
 }
 
@@ -93,13 +101,20 @@ Expected<std::string> CvimodelContainer::info(const model::ModelFile &file) cons
 
 Json programJson(const Program &program) {
   Json tensors = Json::array(), routines = Json::array();
-  for (const Tensor &tensor : program.tensors)
+  for (const Tensor &tensor : program.tensors) {
     tensors.push_back({{"name", tensor.name},
                        {"type", typeText(tensor)},
                        {"shape", tensor.shape},
                        {"region", tensor.address >> kRegionShift},
                        {"offset", tensor.address & ((uint64_t{1} << kRegionShift) - 1)},
                        {"scale", tensor.scale}});
+    if (tensor.picture)
+      tensors.back()["pictures"] = {{"format", pictureFormatName(tensor.picture->format)},
+                                    {"height", tensor.picture->height},
+                                    {"width", tensor.picture->width},
+                                    {"aligned", tensor.picture->alignment.isPresent()},
+                                    {"video_range", tensor.picture->isVideoRange}};
+  }
   for (const Routine &routine : program.routines)
     routines.push_back({{"host", routine.isHost},
                         {"name", routine.name},

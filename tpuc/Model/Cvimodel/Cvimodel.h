@@ -47,7 +47,17 @@ struct Tensor {
   /// What the vendor's files call qscale: of an input of the network stored = real * scale, of
   /// others real = stored * scale; 1 where there is none.
   float scale = 1;
+  /// Of an input that takes the bytes of pictures; `shape` is that of the file (`pictureShape`).
+  std::optional<model::PictureInfo> picture = std::nullopt;
 };
+
+/// What the vendor's frame buffers are aligned to on a chip: rows of 64 bytes, planes of 64; on
+/// cv183x 32 and 4096. As the vendor's runtime has it.
+PictureAlignment frameAlignment(std::string_view chip);
+
+/// The dimensions by which files describe pictures: those without gaps, and of frame buffers
+/// [N, C, H, W] for all formats, of which the vendor's runtime computes the bytes.
+std::vector<int64_t> pictureShape(const model::PictureInfo &picture, int64_t batch);
 
 struct Weight {
   std::string name;

@@ -23,4 +23,19 @@ Expected<std::array<std::byte, kMd5Bytes>> md5(Bytes bytes, const std::string &w
   return digest;
 }
 
+PictureAlignment frameAlignment(std::string_view chip) {
+  return chip == "cv183x" ? PictureAlignment{32, 4096} : PictureAlignment{64, 64};
+}
+
+std::vector<int64_t> pictureShape(const model::PictureInfo &picture, int64_t batch) {
+  const int64_t channels = numChannels(picture.format);
+  if (picture.alignment.isPresent())
+    return {batch, channels, picture.height, picture.width};
+  if (isPacked(picture.format))
+    return {batch, picture.height, picture.width, channels};
+  if (isYuv(picture.format))
+    return {batch, 1, picture.height / 2 * 3, picture.width};
+  return {batch, channels, picture.height, picture.width};
+}
+
 } // namespace tpuc::cvimodel

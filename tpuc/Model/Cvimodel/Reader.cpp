@@ -43,6 +43,7 @@ public:
 
 private:
   Expected<void> readSections(const fb::Model &model, Bytes contents);
+  std::optional<model::PictureInfo> readPicture(const fb::Tensor &from, const Tensor &made) const;
   Expected<Tensor> readTensor(const fb::Tensor &from) const;
   Expected<Routine> readRoutine(const fb::Routine &from) const;
   Expected<Program> readProgram(const fb::Program &from) const;
@@ -75,6 +76,48 @@ Expected<void> FileReader::readSections(const fb::Model &model, Bytes contents) 
   return {};
 }
 
+/// The pictures that an input of bytes takes. Files of the vendor also name a format where the
+/// caller prepares pictures; means and scales tell which these are.
+std::optional<model::PictureInfo> FileReader::readPicture(const fb::Tensor &from,
+                                                          const Tensor &made) const {
+  const auto format = parsePictureFormat(textOf(from.pixel_format()));
+  const auto isAll = [](const flatbuffers::Vector<float> *numbers, float wanted) {
+    return !numbers || std::all_of(numbers->begin(), numbers->end(),
+                                   [&](float number) { return number == wanted; });
+  };
+  if (!format || made.type != DataType::U8 || made.shape.size() != 4 || !isAll(from.means(), 0) ||
+      !isAll(from.scales(), 1))
+    return std::nullopt;
+  constexpr int64_t kMost = 1 << 24;
+  if (std::ranges::any_of(made.shape, [](int64_t dim) { return dim < 1 || dim > kMost; }))
+    return std::nullopt;
+  model::PictureInfo picture;
+  picture.format = *format;
+  if (from.aligned())
+    picture.alignment = frameAlignment(file.chip);
+  const std::vector<int64_t> &dims = made.shape;
+  const int64_t channels = numChannels(*format);
+  // The vendor's compiler has [N, H, W, C] for frames of packed pixels, too.
+  const bool isByPixel = isPacked(*format) && !(from.aligned() && dims[1] == channels);
+  picture.height = isByPixel ? dims[1] : dims[2];
+  picture.width = isByPixel ? dims[2] : dims[3];
+  if (isYuv(*format) && !from.aligned())
+    picture.height = dims[2] / 3 * 2;
+  const std::vector<int64_t> expected =
+      isByPixel ? std::vector<int64_t>{dims[0], picture.height, picture.width, channels}
+                : pictureShape(picture, dims[0]);
+  if (expected != dims || !pictureDims(*format, {dims[0], picture.height, picture.width}))
+    return std::nullopt;
+  if (const fb::Picture *own = from.picture()) {
+    picture.isVideoRange = own->video_range();
+    picture.keepsAspectRatio = own->keep_aspect_ratio();
+    picture.isAtTopLeft = own->top_left();
+    picture.fillsFrame = own->fill();
+    picture.padValue = own->pad_value();
+  }
+  return picture;
+}
+
 Expected<Tensor> FileReader::readTensor(const fb::Tensor &from) const {
   Tensor made;
   made.name = textOf(from.name());
@@ -98,6 +141,7 @@ Expected<Tensor> FileReader::readTensor(const fb::Tensor &from) const {
   if (!std::isfinite(made.scale))
     return makeError(path, fmt::format("'{}' with the scale {}", made.name, made.scale),
                      "a finite number");
+  made.picture = readPicture(from, made);
   if (made.address >> kRegionShift >= kNumRegions)
     return makeError(path, fmt::format("'{}' at {:#x}", made.name, made.address),
                      "one of 8 regions");

@@ -51,6 +51,21 @@ Offset<fb::Tensor> TableWriter::add(const Tensor &tensor) {
   uint64_t bytes = tensor.type ? bitWidth(*tensor.type) / 8 : 0;
   for (const int64_t extent : tensor.shape)
     bytes *= static_cast<uint64_t>(extent);
+  Offset<flatbuffers::String> format;
+  Offset<flatbuffers::Vector<float>> scales, means;
+  Offset<fb::Picture> picture;
+  if (tensor.picture) {
+    const model::PictureInfo &info = *tensor.picture;
+    const PictureBytes places(info.format, info.height, info.width, info.alignment);
+    bytes = static_cast<uint64_t>(tensor.shape[0] * places.size());
+    format = builder.CreateString(pictureFormatName(info.format));
+    // The caller has nothing to normalize.
+    const auto channels = static_cast<size_t>(numChannels(info.format));
+    scales = builder.CreateVector(std::vector<float>(channels, 1));
+    means = builder.CreateVector(std::vector<float>(channels, 0));
+    picture = fb::CreatePicture(builder, info.isVideoRange, info.keepsAspectRatio, info.isAtTopLeft,
+                                info.fillsFrame, info.padValue);
+  }
   fb::TensorBuilder made(builder);
   made.add_offset(static_cast<int64_t>(tensor.address));
   made.add_bytes(static_cast<uint32_t>(bytes));
@@ -58,6 +73,13 @@ Offset<fb::Tensor> TableWriter::add(const Tensor &tensor) {
   made.add_shape(shape);
   made.add_name(name);
   made.add_type(tensor.typeNumber);
+  if (tensor.picture) {
+    made.add_pixel_format(format);
+    made.add_scales(scales);
+    made.add_means(means);
+    made.add_aligned(tensor.picture->alignment.isPresent());
+    made.add_picture(picture);
+  }
   return made.Finish();
 }
 

@@ -74,6 +74,24 @@ Expected<TensorInfo> ModelReader::tensor(const fb::Tensor *from) const {
     return makeError(path, fmt::format("'{}' with the scale {}", info.name, info.scale),
                      "a finite number");
   info.zeroPoint = from->zero_point();
+  if (const fb::Picture *picture = from->picture()) {
+    const std::string name = textOf(picture->format());
+    const auto format = parsePictureFormat(name);
+    if (!format)
+      return makeError(path, fmt::format("'{}' of {} pictures", info.name, name),
+                       "a format that tpuc has");
+    info.picture = {.format = *format,
+                    .height = picture->height(),
+                    .width = picture->width(),
+                    .alignment = {picture->row_alignment(), picture->plane_alignment()},
+                    .isVideoRange = picture->video_range(),
+                    .keepsAspectRatio = picture->keep_aspect_ratio(),
+                    .isAtTopLeft = picture->top_left(),
+                    .fillsFrame = picture->fill(),
+                    .padValue = picture->pad_value()};
+    if (Expected<void> checked = info.checkPicture(path); !checked)
+      return propagate(checked);
+  }
   return info;
 }
 

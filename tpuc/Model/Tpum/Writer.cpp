@@ -46,8 +46,15 @@ Offset<fb::Tensor> ModelWriter::add(const TensorInfo &info) {
   const auto name = builder.CreateString(info.name);
   const auto type = builder.CreateString(info.typeName);
   const auto shape = builder.CreateVector(info.shape);
+  Offset<fb::Picture> picture;
+  if (info.picture)
+    picture = fb::CreatePicture(
+        builder, builder.CreateString(pictureFormatName(info.picture->format)),
+        info.picture->height, info.picture->width, info.picture->alignment.row,
+        info.picture->alignment.plane, info.picture->isVideoRange, info.picture->keepsAspectRatio,
+        info.picture->isAtTopLeft, info.picture->fillsFrame, info.picture->padValue);
   return fb::CreateTensor(builder, name, type, shape, info.address, info.isOnHost, info.scale,
-                          info.zeroPoint);
+                          info.zeroPoint, picture);
 }
 
 Offset<flatbuffers::Vector<Offset<fb::Tensor>>>

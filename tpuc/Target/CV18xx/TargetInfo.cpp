@@ -30,9 +30,10 @@ struct Variant {
   std::span<const std::string_view> aliases;
   std::string_view summary;
   uint32_t lanes;
-  uint64_t tiuHz;      ///< [R] the vendor's cycle model.
-  uint64_t globalBase; ///< [V]
-  uint32_t maxStride;  ///< [V] 4- or 5-bit field.
+  uint64_t tiuHz;          ///< [R] the vendor's cycle model.
+  uint64_t globalBase;     ///< [V]
+  uint32_t maxStride;      ///< [V] 4- or 5-bit field.
+  PictureAlignment frames; ///< [V] Those of the vendor's runtime.
 };
 
 constexpr TargetInfo makeTarget(const Variant &variant) {
@@ -114,6 +115,7 @@ constexpr TargetInfo makeTarget(const Variant &variant) {
 
   // Peak rates are not known. The times of Machine/Timing.cpp are those of the public cycle model,
   // with parameters that others fitted to one board.
+  t.frames = variant.frames;
   t.container = "cvimodel";
   // The header names the chip; one driver serves all.
   t.containerChip = t.family;
@@ -133,28 +135,32 @@ constexpr std::array kTargets = {
                 .lanes = 32,
                 .tiuHz = 650'000'000,
                 .globalBase = 0x1'0000'0000,
-                .maxStride = 15}),
+                .maxStride = 15,
+                .frames = {32, 4096}}),
     makeTarget({.name = "cv182x",
                 .aliases = kAliases182x,
                 .summary = "Vision chip with 8 lanes, BF16 and INT8, at 750 MHz.",
                 .lanes = 8,
                 .tiuHz = 750'000'000,
                 .globalBase = 0,
-                .maxStride = 31}),
+                .maxStride = 31,
+                .frames = {64, 64}}),
     makeTarget({.name = "cv181x",
                 .aliases = kAliases181x,
                 .summary = "Vision chip with 8 lanes, BF16 and INT8, at 500 MHz.",
                 .lanes = 8,
                 .tiuHz = 500'000'000,
                 .globalBase = 0,
-                .maxStride = 31}),
+                .maxStride = 31,
+                .frames = {64, 64}}),
     makeTarget({.name = "cv180x",
                 .aliases = kAliases180x,
                 .summary = "Vision chip with 2 lanes, BF16 and INT8.",
                 .lanes = 2,
                 .tiuHz = 500'000'000,
                 .globalBase = 0,
-                .maxStride = 31})};
+                .maxStride = 31,
+                .frames = {64, 64}})};
 
 } // namespace
 

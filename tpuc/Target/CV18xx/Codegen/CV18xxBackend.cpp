@@ -16,6 +16,7 @@
 #include "tpuc/Dialect/Tpu/GroupOps.h"
 #include "tpuc/Dialect/Tpu/MatrixOps.h"
 #include "tpuc/Dialect/Tpu/RecurrentOps.h"
+#include "tpuc/Dialect/Tpu/ResizeOps.h"
 #include "tpuc/Dialect/Tpu/UnaryOps.h"
 #include "tpuc/Target/CV18xx/Codegen/CV18xxEmitter.h"
 #include "tpuc/Target/CV18xx/Codegen/Moves.h"
@@ -37,13 +38,18 @@ using mlir::Operation;
 ArrayRef<OptionalPass> CV18xxBackend::optionalPasses() const { return ownPasses(); }
 
 /// Whether what is loaded and what is made are integers with a sign or BF16, all of one width.
+/// Tables are looked up by bytes, casts know both, and copies keep all bits: these take integers
+/// without a sign.
 static Expected<void> checkTypes(Operation *op, const TileModel &model) {
+  const bool takesBytes = isa<tpu::LutOp, tpu::CastOp, tpu::UpsampleOp>(op);
   std::optional<DataType> first;
   for (unsigned index = 0; index <= op->getNumOperands(); ++index) {
     const OperandLayout &layout = model.layoutOf(index);
     if (!layout.isLoaded)
       continue;
-    const auto type = storageDataType(tensorOf(op, index).getType());
+    auto type = storageDataType(tensorOf(op, index).getType());
+    if (takesBytes && type == DataType::U8)
+      type = DataType::I8;
     if (!type || (*type != DataType::I8 && *type != DataType::BF16))
       return makeError("", fmt::format("elements of {}", type ? dataTypeName(*type) : "no number"),
                        "i8 or bf16");

@@ -445,13 +445,15 @@ Expected<void> emitOf(tpu::CastOp op, const Site &site) {
     return makeError("", "a cast between other types", "one between stored integers and bf16");
   const LocalTensor scaled = castScratch(site.chip(), site.tiled, *input);
   if (from) {
-    if (Expected<void> done = emitConversion(site.builder, *input, scaled); !done)
+    if (Expected<void> done =
+            emitConversion(site.builder, *input, scaled, from.getStorage().isSigned);
+        !done)
       return done;
     return emitScaled(site, *result, scaled, from.getScale());
   }
   if (Expected<void> done = emitScaled(site, scaled, *input, 1 / to.getScale()); !done)
     return done;
-  return emitConversion(site.builder, scaled, *result);
+  return emitConversion(site.builder, scaled, *result, to.getStorage().isSigned);
 }
 
 using Emit = Expected<void>(const Site &);

@@ -72,7 +72,8 @@ void setTarget(Command &command, const Side &side) {
 constexpr uint64_t kMostRowStride = 0xFFFF, kMostStride = 0xFFFFFFFF;
 constexpr uint32_t kMostExtent = 0xFFFF;
 
-Expected<void> emitSides(Builder &builder, std::string_view name, Side from, Side to) {
+Expected<void> emitSides(Builder &builder, std::string_view name, Side from, Side to,
+                         bool isSigned = true) {
   for (const uint32_t extent : from.shape)
     if (extent > kMostExtent)
       return makeError("", fmt::format("a transfer of {} elements along an axis", extent),
@@ -89,7 +90,7 @@ Expected<void> emitSides(Builder &builder, std::string_view name, Side from, Sid
     Side source = from;
     Side target = to;
     for (uint32_t i = 0; i < count; ++i) {
-      if (Expected<void> done = emitSides(builder, name, source, target); !done)
+      if (Expected<void> done = emitSides(builder, name, source, target, isSigned); !done)
         return done;
       source.address += from.strides[axis];
       target.address += to.strides[axis];
@@ -97,7 +98,7 @@ Expected<void> emitSides(Builder &builder, std::string_view name, Side from, Sid
     return {};
   }
   Command command = builder.make(name);
-  if (!from.isBf16 || !to.isBf16)
+  if (isSigned && (!from.isBf16 || !to.isBf16))
     command.set(Field::Int8Signed, 1);
   setSource(command, from);
   setTarget(command, to);
@@ -162,8 +163,9 @@ Expected<void> emitFill(Builder &builder, const GlobalTensor &begin, uint64_t co
   return {};
 }
 
-Expected<void> emitConversion(Builder &builder, const LocalTensor &from, const LocalTensor &to) {
-  return emitSides(builder, "dma.local", sideOf(from), sideOf(to));
+Expected<void> emitConversion(Builder &builder, const LocalTensor &from, const LocalTensor &to,
+                              bool isSigned) {
+  return emitSides(builder, "dma.local", sideOf(from), sideOf(to), isSigned);
 }
 
 } // namespace tpuc::cv18xx
