@@ -1,15 +1,20 @@
 #!/usr/bin/env python3
 """Fused preprocessing against OpenCV: formats times modes, on pictures of odd sizes.
 
-usage: preprocess.py --work DIR [--tools DIR] [--modes F32,F16,...] [--formats RGB_PLANAR,...]
-                     [--pictures N] [--without NAMES] [--vendor DIR] [--check] [NAME=FILE.onnx:SPEC ...]
+usage: preprocess.py --work DIR [--tools DIR] [--chip CHIP] [--modes F32,F16,...]
+                     [--formats RGB_PLANAR,...] [--pictures N] [--aligned] [--without NAMES] [--cycles]
+                     [--vendor DIR] [--check] [NAME=FILE.onnx:SPEC ...]
 
 --tools     our programs (default: build/bin)
 --work      where modules, files and pictures go
+--chip      the chip (default: bm1684x)
 --modes     some of F32, F16, BF16, INT8_SYM, INT8_ASYM (default: all)
 --formats   some of the nine formats (default: all that fit the network)
 --pictures  how many pictures (default: 50)
+--aligned   pictures are frame buffers, whose gaps hold noise (--aligned_input)
 --without   rewritings to leave out, for the option of model_deploy
+--cycles    nothing is run: for each mode and format the cycles of the fused file over those of the
+            plain one, and without each of the rewritings of --without, which both files are
 --vendor    a folder with venv/bin/model_runner (the PyPI package tpu-mlir): it runs each file, too
 --check     end with status 1 if a row is beyond its bound
 SPEC        HxW[,resize=HxW][,rgb|bgr|gray][,nhwc][,mean=A;B;C][,scale=A;B;C], those of model_transform
@@ -137,6 +142,36 @@ def bytes_of(file, spec, name):
     return np.ascontiguousarray(planar)[None], picture
 
 
+def frame_of(array, name, chip):
+    """A picture's bytes in a frame buffer, as the vendor's preprocess.py lays it out for a chip; noise
+    in the gaps."""
+    rows, planes = (32, 4096) if chip == "cv183x" else (64, 64)
+
+    def plane(pixels, row, alignment):
+        height, width = pixels.shape
+        stride = -(-width // row) * row
+        size = -(-height * stride // alignment) * alignment
+        made = np.random.default_rng(size).integers(0, 256, size, np.uint8)
+        made[:height * stride].reshape(height, stride)[:, :width] = pixels
+        return made
+
+    if name in YUV:
+        width, height = array.shape[3], array.shape[2] // 3 * 2
+        luma, chroma = array[0, 0, :height], array[0, 0, height:]
+        if name == "YUV420_PLANAR":
+            halves = chroma.reshape(2, height // 2, width // 2)
+            parts = [plane(luma, 2 * rows, planes)] + [plane(half, rows, planes) for half in halves]
+        else:
+            parts = [plane(luma, rows, planes), plane(chroma, rows, planes)]
+        return np.concatenate(parts)[None, None, None]
+    if name.endswith("PACKED"):
+        height = array.shape[1]
+        return plane(array[0].reshape(height, -1), rows, 1).reshape(1, 1, height, -1)
+    if name == "GRAYSCALE":
+        return plane(array[0, 0], rows, 1).reshape(1, 1, array.shape[2], -1)
+    return np.stack([plane(channel, rows, planes) for channel in array[0]])[None, :, None]
+
+
 def make_pictures(folder, count):
     """Shapes and lines of text on smooth colours with some noise, of odd sizes. Detectors of text
     would find nothing else, and of maps of next to nothing a cosine says nothing."""
@@ -175,6 +210,8 @@ class Bench:
         self.pictures = make_pictures(self.work / "pictures", options.pictures)
         self.failures = 0
         self.known = {}
+        self.extension = ".cvimodel" if options.chip.startswith("cv18") else ".bmodel"
+        self.frames = ["--aligned_input"] if options.aligned else []
 
     def run(self, program, *arguments):
         done = subprocess.run([str(self.tools / program), *map(str, arguments)], check=False,
@@ -198,11 +235,11 @@ class Bench:
         arguments = [*MODES[mode], *more]
         if mode.startswith("INT8"):
             arguments += ["--calibration_table", table]
-        if self.options.without:
+        if self.options.without and not self.options.cycles:
             arguments += ["--without", self.options.without]
         report = model.with_suffix(".json")
-        self.run("model_deploy", "--mlir", module, "--chip", "bm1684x", "--model", model, "--json",
-                 report, *arguments)
+        self.run("model_deploy", "--mlir", module, "--chip", self.options.chip, "--model", model,
+                 "--json", report, *arguments)
         summary = json.loads(report.read_text())
         lowered = next(file for file in summary["files"] if file.endswith("_tpu.mlir"))
         return pathlib.Path(lowered), summary
@@ -231,6 +268,8 @@ class Bench:
 
     def row(self, name, mode, form, plain_model, plain_cycles, fused, summary, spec):
         pairs = [bytes_of(file, spec, form) for file in self.pictures]
+        if self.options.aligned:
+            pairs = [(frame_of(array, form, self.options.chip), picture) for array, picture in pairs]
         ours = self.infer(fused, [pair[0] for pair in pairs])
         wanted = self.plain_outputs(plain_model, form, spec, pairs)
         scores = [cosine(a[key], b[key]) for a, b in zip(ours, wanted) for key in b]
@@ -299,27 +338,54 @@ class Bench:
             most = max(most, np.abs(ours - raw.floats(picture)).max())
         return most
 
+    def cycles_of(self, module, table, mode, model, *more):
+        _, report = self.deploy(module, table, mode, model, *more)
+        return report["model_file"]["cycles"]
+
+    def cycles(self, name, onnx, spec):
+        """A row of ratios of cycles for each mode and format that fits."""
+        folder, module, table = self.prepare(name, onnx, spec)
+        columns = [()] + [("--without", each) for each in self.options.without.split(",") if each]
+        for mode in self.options.modes.split(","):
+            model = folder / f"cycles{self.extension}"
+            plain = [self.cycles_of(module, table, mode, model, *each) for each in columns]
+            for form in self.options.formats.split(","):
+                if (form == "GRAYSCALE") != (spec.order == "gray"):
+                    continue
+                if form in YUV and any(side % 2 for side in spec.resize):
+                    continue
+                fuse = ["--fuse_preprocess", "--customization_format", form]
+                fuse += ["--aligned_input"] if self.options.aligned else []
+                ratios = [self.cycles_of(module, table, mode, model, *fuse, *each) / cycles
+                          for each, cycles in zip(columns, plain)]
+                print(f"{name:14} {mode:9} {form:13} plain {plain[0]}  fused {ratios[0]:.3f}" +
+                      "".join(f"  without {each[1]} {ratio:.3f}"
+                              for each, ratio in zip(columns[1:], ratios[1:])), flush=True)
+
     def network(self, name, onnx, spec):
         folder, module, table = self.prepare(name, onnx, spec)
         forms = self.options.formats.split(",")
         fits = [form for form in forms if (form == "GRAYSCALE") == (spec.order == "gray")]
         self.known.clear()
-        exact, _ = self.deploy(module, table, "F32", folder / "exact.bmodel")
-        self.exact = self.keep(exact, folder / "exact_tpu.mlir")
+        # In F32 where the chip has it, else the module itself.
+        self.exact = module
+        if self.options.chip == "bm1684x":
+            exact, _ = self.deploy(module, table, "F32", folder / "exact.bmodel")
+            self.exact = self.keep(exact, folder / "exact_tpu.mlir")
         for mode in self.options.modes.split(","):
             self.known = {key: made for key, made in self.known.items() if key[0] == self.exact}
-            plain = folder / f"plain_{mode}.bmodel"
+            plain = folder / f"plain_{mode}{self.extension}"
             lowered, report = self.deploy(module, table, mode, plain)
             lowered = self.keep(lowered, folder / f"plain_{mode}_tpu.mlir")
             cycles = report["model_file"]["cycles"]
             for form in fits:
                 if form in YUV and any(side % 2 for side in spec.resize):
                     continue
-                model = folder / f"{form}_{mode}.bmodel"
+                model = folder / f"{form}_{mode}{self.extension}"
                 try:
                     fused, report = self.deploy(module, table, mode, model, "--fuse_preprocess",
                                                 "--customization_format", form, "--yuv_range",
-                                                "video")
+                                                "video", *self.frames)
                     summary = {"model": model, "cycles": report["model_file"]["cycles"]}
                     self.row(name, mode, form, lowered, cycles, fused, summary, spec)
                 except RuntimeError as error:
@@ -341,6 +407,9 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--work", required=True)
     parser.add_argument("--tools", default="build/bin")
+    parser.add_argument("--chip", default="bm1684x")
+    parser.add_argument("--aligned", action="store_true")
+    parser.add_argument("--cycles", action="store_true")
     parser.add_argument("--modes", default=",".join(MODES))
     parser.add_argument("--formats", default=",".join(FORMATS))
     parser.add_argument("--pictures", type=int, default=50)
@@ -356,7 +425,10 @@ def main():
     for text in options.networks:
         name, _, rest = text.partition("=")
         onnx, _, spec = rest.rpartition(":")
-        bench.network(name, pathlib.Path(onnx).resolve(), Spec(spec))
+        work = bench.cycles if options.cycles else bench.network
+        work(name, pathlib.Path(onnx).resolve(), Spec(spec))
+    if options.cycles:
+        return 0
     print(f"{bench.failures} rows beyond their bounds")
     return 1 if options.check and bench.failures else 0
 
