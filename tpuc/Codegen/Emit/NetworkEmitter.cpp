@@ -83,13 +83,11 @@ private:
 
 /// The time of a unit: of a group's last tile, or behind it.
 int64_t NetworkEmitter::timeOf(int64_t unit) const {
-  const Placed *before = nullptr;
-  for (const Placed &placed : line)
-    if (placed.start <= unit)
-      before = &placed;
-  if (!before)
+  const auto behind = std::ranges::upper_bound(line, unit, {}, &Placed::start);
+  if (behind == line.begin())
     return unit;
-  return before->time + (before->tiles - 1) * before->period + unit - before->start;
+  const Placed &before = *std::prev(behind);
+  return before.time + (before.tiles - 1) * before.period + unit - before.start;
 }
 
 /// Puts an item behind those before.

@@ -22,6 +22,10 @@ namespace {
 /// So many percent of memory are worth one of cycles.
 constexpr double kMemoryOfCycles = 8;
 
+/// Each change that is tried looks at all ops. Together they look at about as many as this: in long
+/// networks few changes are tried.
+constexpr size_t kMostOps = 2'000'000;
+
 /// A group, or an op that moves data.
 struct MemoryItem {
   SmallVector<Operation *> members;
@@ -279,12 +283,16 @@ Partition codegen::withLessMemory(ArrayRef<Operation *> ops, GroupTable &table, 
     return MemoryLine(ops, table, facts, groups).peak();
   };
   MemoryPeak peak = peakOf(partition);
-  for (bool isOn = true; isOn && peak.group;) {
+  size_t left = kMostOps / std::max<size_t>(ops.size(), 1);
+  for (bool isOn = true; isOn && peak.group && left > 0;) {
     isOn = false;
     const double estimate = estimateOf(partition);
     double most = 0;
     Partition best;
     for (const Change &change : changesOf(table, partition, *peak.group)) {
+      if (left == 0)
+        break;
+      --left;
       Partition groups = changed(partition, change);
       const double more = estimateOf(groups) / estimate - 1;
       // No change saves more than all.

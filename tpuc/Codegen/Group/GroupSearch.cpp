@@ -69,14 +69,20 @@ static constexpr unsigned kJoinRounds = 8;
 static constexpr unsigned kMaxFailures = 3;
 
 /// Long groups differ little from each other, and take long to plan: beyond the fine length, only
-/// those of some lengths are looked at, about six to each doubling of the length.
-static constexpr size_t kFineLength = 24, kMiddleLength = 48;
+/// those of some lengths are looked at, about six to each doubling of the length. In networks of
+/// many layers, they are shorter.
+static constexpr size_t kFineLength = 24, kFineLengthOfMany = 10, kMiddleLength = 48;
 static constexpr size_t kMiddleStep = 8, kCoarseStep = 16, kCoarseStepOfRows = 12;
-static constexpr unsigned kFirstStep = 4;
+static constexpr unsigned kFirstStep = 4, kManyLayers = 896;
 
-static bool isPassedOver(ArrayRef<Operation *> members, unsigned first, bool isTail) {
+size_t GroupTable::fineLength() const {
+  return numLayers() > kManyLayers ? kFineLengthOfMany : kFineLength;
+}
+
+static bool isPassedOver(ArrayRef<Operation *> members, unsigned first, bool isTail,
+                         size_t fineLength) {
   const size_t length = members.size();
-  if (length <= kFineLength || isTail)
+  if (length <= fineLength || isTail)
     return false;
   if (first % kFirstStep != 0)
     return true;
@@ -204,7 +210,7 @@ std::vector<unsigned> GroupTable::reaches() const {
 void GroupTable::fillGroup(unsigned first, unsigned end, Front &front, SuffixCache &tails) {
   const ArrayRef<Operation *> members = ArrayRef(layers).slice(first, end - first);
   front.isOver |= front.failures == kMaxFailures || front.reach < end;
-  if (front.isOver || isPassedOver(members, first, end == numLayers()))
+  if (front.isOver || isPassedOver(members, first, end == numLayers(), fineLength()))
     return;
   const auto made = cut(first, end - first, front.fewest, &tails);
   front.failures = made->empty() ? front.failures + 1 : 0;
@@ -351,7 +357,7 @@ Partition GroupTable::joined(Partition partition, const GroupWeights &weights) {
     const size_t most = std::min(partition.size(), number + kMostJoined);
     for (size_t end = number + 2; end <= most; ++end) {
       const unsigned count = partition[end - 1].end() - own.first;
-      if (count <= kFineLength)
+      if (count <= fineLength())
         continue;
       if (count > kMostLayers)
         break;

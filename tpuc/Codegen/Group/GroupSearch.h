@@ -135,6 +135,8 @@ private:
   /// Equal for groups that have the same options.
   using Shape = std::pair<uint64_t, uint64_t>;
 
+  /// Up to which length each group is looked at.
+  size_t fineLength() const;
   std::vector<unsigned> reaches() const;
   void findStandings();
   Shape shapeOf(unsigned first, unsigned count, int64_t fewest) const;

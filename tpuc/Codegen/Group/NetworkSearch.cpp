@@ -20,8 +20,8 @@ using namespace tpuc::codegen;
 namespace {
 
 /// How many networks a short search tries after those that are best by some weights, and a thorough
-/// one at the most.
-constexpr int64_t kShortTrials = 60, kMostTrials = 20'000;
+/// one at the most. In networks of many layers each takes long, and a short search tries fewer.
+constexpr int64_t kShortTrials = 60, kLeastTrials = 8, kMostTrials = 20'000, kLeastWeights = 2;
 /// So many changes in a row that bring nothing end a round.
 constexpr int64_t kShortPatience = 16, kPatience = 200;
 /// Places are looked for less long than for groups that are taken: those that cost much seldom pay.
@@ -61,6 +61,8 @@ private:
   };
 
   bool isOver() const;
+  bool isLong() const { return table.numLayers() > kFewLayers; }
+  int64_t shortened(int64_t count, int64_t least) const;
   double relative(const Found &found) const;
   bool isAllowed(const Found &found) const;
   bool isBetter(const Found &found, const Found &than) const;
@@ -102,6 +104,15 @@ private:
 bool NetworkSearcher::isOver() const {
   return trialsLeft <= 0 ||
          (effort.time.count() > 0 && std::chrono::steady_clock::now() - begin > effort.time);
+}
+
+/// How many of `count` trials a search makes: thorough ones all, short ones fewer the longer each
+/// takes, but `least`. In long networks each change matters less, too.
+int64_t NetworkSearcher::shortened(int64_t count, int64_t least) const {
+  if (effort.isThorough || !isLong())
+    return count;
+  const int64_t layers = table.numLayers();
+  return std::max(least, count * kFewLayers * kFewLayers / (layers * layers));
 }
 
 /// The mean over all sets of parameters; 1 is what the search began with.
@@ -219,8 +230,13 @@ std::optional<Partition> changed(ArrayRef<GroupChoice> groups, const GroupChange
 void NetworkSearcher::addPairs(unsigned first, unsigned middle, unsigned end,
                                std::vector<GroupChange> &changes) {
   constexpr size_t kWays = 2;
-  const std::vector<GroupTable::Option> front = table.options(first, middle - first);
-  const std::vector<GroupTable::Option> back = table.options(middle, end - middle);
+  // In long networks there are enough groups that have been looked at.
+  const auto optionsOf = [&](unsigned begin, unsigned behind) {
+    return isLong() && !effort.isThorough ? table.known(begin, behind - begin)
+                                          : table.options(begin, behind - begin);
+  };
+  const std::vector<GroupTable::Option> front = optionsOf(first, middle);
+  const std::vector<GroupTable::Option> back = optionsOf(middle, end);
   for (const GroupTable::Option &one : ArrayRef(front).take_front(kWays))
     for (const GroupTable::Option &other : ArrayRef(back).take_front(kWays))
       changes.push_back({.first = first, .end = end, .groups = {one.choice, other.choice}});
@@ -275,7 +291,7 @@ std::vector<GroupChange> NetworkSearcher::changesOf(const Partition &partition) 
 std::optional<int64_t> NetworkSearcher::addedBy(const GroupChange &change,
                                                 const Partition &partition) {
   ArrayRef<GroupChoice> stretch = partition;
-  if (table.numLayers() > kFewLayers) {
+  if (isLong()) {
     const auto begin = static_cast<size_t>(
         std::ranges::lower_bound(partition, change.first, {}, &GroupChoice::first) -
         partition.begin());
@@ -371,7 +387,8 @@ Expected<FoundGroups> NetworkSearcher::run(const Partition &known) {
   tried.insert(known);
   std::vector<Found> starts = {std::move(first)};
   std::vector<Partition> others = {table.best({})};
-  for (const GroupWeights &weights : kWeights)
+  for (const GroupWeights &weights : ArrayRef(kWeights).take_front(
+           static_cast<size_t>(shortened(std::size(kWeights), kLeastWeights))))
     others.push_back(table.best(weights));
   runAhead(others);
   for (const Partition &other : others) {
@@ -380,7 +397,7 @@ Expected<FoundGroups> NetworkSearcher::run(const Partition &known) {
       starts.push_back(std::move(*found));
   }
   std::ranges::stable_sort(starts, {}, [&](const Found &found) { return relative(found); });
-  trialsLeft = effort.isThorough ? kMostTrials : kShortTrials;
+  trialsLeft = effort.isThorough ? kMostTrials : shortened(kShortTrials, kLeastTrials);
   Found best = starts.front();
   for (Found &start : llvm::MutableArrayRef(starts).take_front(effort.isThorough ? kStarts : 1)) {
     improve(start);
