@@ -280,3 +280,31 @@ func.func @other_repeat(%q: tensor<2x6x5x16xf32>, %k: tensor<2x3x4x16xf32>) -> t
   %y = "top.MatMul"(%p, %kr, %none) : (tensor<2x6x5x4xf32>, tensor<2x6x4x16xf32>, none) -> tensor<2x6x5x16xf32> loc("y")
   return %y : tensor<2x6x5x16xf32>
 }
+
+// Cosines have a factor for each head, which queries are multiplied with; one for each key stays.
+// CHECK-LABEL: func.func @factor_of_heads
+// CHECK: %[[C:.*]] = "top.Weight"() {{.*}}-> tensor<3x1x1xf32>
+// CHECK: %[[Q:.*]] = "top.Mul"(%arg0, %[[C]]) {{.*}} -> tensor<2x3x5x16xf32> loc("y_query_scaled")
+// CHECK: "top.ScaleDotProductAttention"(%[[Q]], %arg1, %arg2, %arg3, {{.*}}scale = 1.000000e+00 : f64{{.*}} loc("y")
+// CHECK-LABEL: func.func @factor_of_keys
+// CHECK-NOT: "top.ScaleDotProductAttention"
+// CHECK: return
+func.func @factor_of_heads(%q: tensor<2x3x5x16xf32>, %k: tensor<2x3x4x16xf32>, %v: tensor<2x3x4x16xf32>, %m: tensor<1x3x5x4xf32>) -> tensor<2x3x5x16xf32> {
+  %none = "top.None"() : () -> none
+  %c = "top.ConstantFill"(%none) {shape = [3, 1, 1], value = 4.0 : f32} : (none) -> tensor<3x1x1xf32> loc("c")
+  %s = "top.MatMul"(%q, %k, %none) {right_transpose = true} : (tensor<2x3x5x16xf32>, tensor<2x3x4x16xf32>, none) -> tensor<2x3x5x4xf32>
+  %f = "top.Mul"(%s, %c) : (tensor<2x3x5x4xf32>, tensor<3x1x1xf32>) -> tensor<2x3x5x4xf32>
+  %d = "top.Add"(%f, %m) : (tensor<2x3x5x4xf32>, tensor<1x3x5x4xf32>) -> tensor<2x3x5x4xf32>
+  %p = "top.Softmax"(%d) {axis = -1 : i64} : (tensor<2x3x5x4xf32>) -> tensor<2x3x5x4xf32>
+  %y = "top.MatMul"(%p, %v, %none) : (tensor<2x3x5x4xf32>, tensor<2x3x4x16xf32>, none) -> tensor<2x3x5x16xf32> loc("y")
+  return %y : tensor<2x3x5x16xf32>
+}
+func.func @factor_of_keys(%q: tensor<2x3x5x16xf32>, %k: tensor<2x3x4x16xf32>, %v: tensor<2x3x4x16xf32>) -> tensor<2x3x5x16xf32> {
+  %none = "top.None"() : () -> none
+  %c = "top.ConstantFill"(%none) {shape = [1, 4], value = 4.0 : f32} : (none) -> tensor<1x4xf32> loc("c")
+  %s = "top.MatMul"(%q, %k, %none) {right_transpose = true} : (tensor<2x3x5x16xf32>, tensor<2x3x4x16xf32>, none) -> tensor<2x3x5x4xf32>
+  %f = "top.Mul"(%s, %c) : (tensor<2x3x5x4xf32>, tensor<1x4xf32>) -> tensor<2x3x5x4xf32>
+  %p = "top.Softmax"(%f) {axis = -1 : i64} : (tensor<2x3x5x4xf32>) -> tensor<2x3x5x4xf32>
+  %y = "top.MatMul"(%p, %v, %none) : (tensor<2x3x5x4xf32>, tensor<2x3x4x16xf32>, none) -> tensor<2x3x5x16xf32> loc("y")
+  return %y : tensor<2x3x5x16xf32>
+}

@@ -11,9 +11,10 @@
 //   MatMul(Softmax(c * MatMul(q, Permute(k)) + mask), v)
 //
 // The factor c may be in front of the product, on one side or split on both, and a factor of the
-// softmax. Masks are added, or chosen by a condition. Weights may be 0 where the mask is -inf for
-// all keys, as in ONNX's definition. Keys and values may be repeated for several heads of queries.
-// Samples and heads may be one dimension, and stand apart where a mask is added; windows, too.
+// softmax. One for each head, as cosines have it, is multiplied with the queries. Masks are added,
+// or chosen by a condition. Weights may be 0 where the mask is -inf for all keys, as in ONNX's
+// definition. Keys and values may be repeated for several heads of queries. Samples and heads may
+// be one dimension, and stand apart where a mask is added; windows, too.
 //
 //===----------------------------------------------------------------------===//
 
@@ -51,6 +52,8 @@ struct Scores {
   Value query;
   Permuted key; ///< [..., K, D].
   double scale = 1;
+  /// A constant that has one factor for each head or sample; null without.
+  Value factors = {};
   Dims dims;
 };
 
@@ -114,9 +117,32 @@ static std::optional<Permuted> takeKey(Interior &interior, Value right, bool isT
   return Permuted{takeFactors(interior, permute.getInput(), scale), order};
 }
 
+/// `value` without a constant that it is multiplied with, one factor for all of its rows and
+/// columns, which `factors` becomes.
+static Value takeHeadFactors(Interior &interior, Value value, Value &factors) {
+  auto product = value.getDefiningOp<MulOp>();
+  if (!product || !value.hasOneUse() || !isPlain(product) || product.getInputs().size() != 2)
+    return value;
+  for (unsigned index : {0, 1}) {
+    Value constant = product.getInputs()[1 - index];
+    Value scores = product.getInputs()[index];
+    std::optional<Dims> dims = dimsOf(constant);
+    const bool isOfHeads =
+        constant.getDefiningOp<WeightOp>() && dims && dims->size() > 2 && isF32(constant) &&
+        llvm::all_of(ArrayRef(*dims).take_back(2), [](int64_t extent) { return extent == 1; });
+    if (!isOfHeads || dimsOf(scores) != dimsOf(value) || !interior.takeOp(product))
+      continue;
+    factors = constant;
+    return scores;
+  }
+  return value;
+}
+
 static std::optional<Scores> takeScores(Interior &interior, Value value) {
   Scores scores;
-  MatMulOp product = takeMatMul(interior, takeFactors(interior, value, scores.scale));
+  value = takeFactors(interior, value, scores.scale);
+  value = takeFactors(interior, takeHeadFactors(interior, value, scores.factors), scores.scale);
+  MatMulOp product = takeMatMul(interior, value);
   std::optional<Dims> dims = product ? dimsOf(product.getOutput()) : std::nullopt;
   if (!dims || !isF32(product.getOutput()))
     return std::nullopt;
@@ -547,7 +573,11 @@ static LogicalResult toAttention(MatMulOp op, PatternRewriter &rewriter) {
     return reshaped(rewriter, locWith(rewriter, op, suffix), value,
                     {found->dims[0], found->dims[1], all[1], all[2]});
   };
-  Value query = operand(found->scores.query, "_query_4d");
+  Value scaled = found->scores.query;
+  if (Value factors = found->scores.factors)
+    scaled = rewriter.create<MulOp>(locWith(rewriter, op, "_query_scaled"), scaled.getType(),
+                                    ValueRange{scaled, factors});
+  Value query = operand(scaled, "_query_4d");
   Value key = operand(makeKey(rewriter, op, found->scores.key), "_key_4d");
   Value value = operand(found->value, "_value_4d");
   Value mask = makeMask(rewriter, op, *found, none);
