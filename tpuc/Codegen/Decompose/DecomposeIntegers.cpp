@@ -8,6 +8,8 @@
 
 #include "tpuc/Codegen/Backend.h"
 #include "tpuc/Codegen/Decompose/Decompositions.h"
+#include "tpuc/Dialect/Top/MainFunction.h"
+#include "tpuc/Dialect/Top/Names.h"
 #include "tpuc/Dialect/Top/OpTraits.h"
 #include "tpuc/Dialect/Top/ShapeInference.h"
 #include "tpuc/Dialect/Top/TypeUtils.h"
@@ -263,6 +265,8 @@ public:
   explicit BoundedIntegers(const Backend &backend) : backend(backend) {}
 
   void visit(Operation *op);
+  /// Has `main` give integers of 32 bits where those of 64 are there in floats.
+  void narrowOutputs(func::FuncOp main);
   /// Erases what nothing reads any more.
   void clean(func::FuncOp main);
 
@@ -549,6 +553,28 @@ void BoundedIntegers::visit(Operation *op) {
     compute(op);
 }
 
+void BoundedIntegers::narrowOutputs(func::FuncOp main) {
+  Operation *end = main.front().getTerminator();
+  llvm::DenseMap<Value, Value> narrow;
+  for (OpOperand &operand : end->getOpOperands()) {
+    const Value value = operand.get();
+    const Value number = reals.lookup(value);
+    if (!number || !isLong(value))
+      continue;
+    Value &made = narrow[value];
+    if (!made) {
+      OpMaker maker(value.getDefiningOp(), backend);
+      maker.builder.setInsertionPoint(end);
+      made = maker.converted(number, maker.builder.getI32Type(), "narrow");
+      const auto result = cast<OpResult>(value);
+      made.getDefiningOp()->setLoc(NameLoc::get(
+          maker.builder.getStringAttr(tensorNames(result.getOwner())[result.getResultNumber()])));
+    }
+    operand.set(made);
+  }
+  top::updateFunctionType(main);
+}
+
 void BoundedIntegers::clean(func::FuncOp main) {
   for (Operation &op : llvm::make_early_inc_range(llvm::reverse(main.front())))
     if (replaced.contains(&op) && op.use_empty())
@@ -561,5 +587,6 @@ void codegen::computeBoundedIntegers(func::FuncOp main, const Backend &backend) 
   BoundedIntegers integers(backend);
   for (Operation &op : llvm::make_early_inc_range(main.front().without_terminator()))
     integers.visit(&op);
+  integers.narrowOutputs(main);
   integers.clean(main);
 }
