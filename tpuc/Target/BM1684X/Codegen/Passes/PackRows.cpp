@@ -136,10 +136,13 @@ std::optional<double> RowPacker::estimate(const RowWindow &window, WindowClone &
     return std::nullopt;
   double sum = 0;
   for (const GroupChoice &choice : table.best({})) {
-    for (const GroupTable::Option &option : table.known(choice.first, choice.count))
-      if (option.choice == choice)
-        sum += (1 - transferShare) * static_cast<double>(option.estimate) +
-               transferShare * static_cast<double>(option.transfers);
+    // There may be several of one choice: the first one counts.
+    const std::vector<GroupTable::Option> options = table.known(choice.first, choice.count);
+    const auto option = llvm::find_if(
+        options, [&](const GroupTable::Option &each) { return each.choice == choice; });
+    if (option != options.end())
+      sum += (1 - transferShare) * static_cast<double>(option->estimate) +
+             transferShare * static_cast<double>(option->transfers);
     for (Operation *layer : table.layersOf(choice))
       sum += static_cast<double>(choice.numParts() * moreTransfers(layer) *
                                  extraTransferCycles(backend.info()));
