@@ -310,7 +310,8 @@ Expected<int> run(std::span<const std::string> arguments) {
       .group(validation);
   cli.option("--tolerance", options.tolerance,
              "The least cosine and euclidean similarity of an output.")
-      .shownDefault("F32 1,1; F16 and BF16 0.95,0.85; INT8 0.9,0.5")
+      .shownDefault("F32 1,1, with --fuse_preprocess 0.9999,0.999; F16 and BF16 0.95,0.85; INT8 "
+                    "0.9,0.5")
       .group(validation);
   cli.option("--excepts", options.excepts, "Tensors that are not compared.").group(validation);
   cli.flag("--compare_all", options.compareAll, "Every tensor counts, not only the outputs.")
