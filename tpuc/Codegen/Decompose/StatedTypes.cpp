@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "tpuc/Codegen/Decompose/Decompositions.h"
+#include "tpuc/Dialect/Top/MainFunction.h"
 #include "tpuc/Dialect/Top/Names.h"
 #include "tpuc/Dialect/Top/StructureOps.h"
 #include "tpuc/Dialect/Top/TypeUtils.h"
@@ -113,6 +114,5 @@ void codegen::useStatedTypes(func::FuncOp main, const Backend &backend) {
   Operation *end = main.front().getTerminator();
   for (OpOperand &output : end->getOpOperands())
     types.apply(output);
-  main.setType(FunctionType::get(main.getContext(), main.front().getArgumentTypes(),
-                                 end->getOperandTypes()));
+  top::updateFunctionType(main);
 }
