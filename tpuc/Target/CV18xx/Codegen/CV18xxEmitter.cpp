@@ -13,6 +13,7 @@
 #include "tpuc/Target/CV18xx/Codegen/Compression.h"
 #include "tpuc/Target/CV18xx/Codegen/Moves.h"
 #include "tpuc/Target/CV18xx/Codegen/OpKernels.h"
+#include "tpuc/Target/CV18xx/Codegen/TensorLayout.h"
 #include "tpuc/Target/CV18xx/Machine/Timing.h"
 #include "tpuc/Target/Common/Stream.h"
 

@@ -27,7 +27,7 @@ namespace {
 struct Copy {
   Value from, to;
   int64_t fromOffset = 0, toOffset = 0;
-  SmallVector<int64_t> dims, fromStrides, toStrides;
+  SmallVector<int64_t> dims = {}, fromStrides = {}, toStrides = {};
 };
 using Copies = Expected<std::vector<Copy>>;
 
