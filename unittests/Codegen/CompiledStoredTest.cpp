@@ -222,8 +222,17 @@ void drawTransposed(Sketch &sketch) {
   sketch.weight("w", {in, out, kernel, kernel});
   sketch.op("r", "Deconv", {"x", "w", sketch.weight("b", {isDepthwise ? in : out})},
             fmt::format("kernel_shape = [{0}, {0}], strides = [{1}, {1}], pads = [{2}, {2}, {2}, "
-                        "{2}], group = {3} : i64",
-                        kernel, stride, sketch.between(0, 1), isDepthwise ? in : 1));
+                        "{2}], output_padding = [{4}, {4}], group = {3} : i64",
+                        kernel, stride, sketch.between(0, 1), isDepthwise ? in : 1,
+                        sketch.between(0, stride - 1)));
+}
+
+/// Windows that do not meet, and rows behind the last one, in tiles of few rows.
+void drawApart(Sketch &sketch) {
+  sketch.input("x", {1, 70, 40, 40});
+  sketch.weight("w", {70, 9, 2, 2});
+  sketch.op("r", "Deconv", {"x", "w", sketch.weight("b", {9})},
+            "kernel_shape = [2, 2], strides = [3, 3], output_padding = [2, 1]");
 }
 
 /// What constant indices name.
@@ -335,6 +344,7 @@ constexpr Network kNetworks[] = {
     {"Depthwise", drawDepthwise},
     {"Groups", drawGroups},
     {"Transposed", drawTransposed},
+    {"Apart", drawApart},
     {"Outside", drawOutside, true},
     {"Product", drawProduct},
     {"TurnedProduct", drawTurnedProduct},

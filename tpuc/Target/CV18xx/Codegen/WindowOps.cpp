@@ -205,10 +205,14 @@ Expected<Window> transposedWindow(const TiledOp &tiled) {
     const int64_t stride = isWindow ? map.stride : 1, pad = isWindow ? map.pad : 0;
     const int64_t length = isWindow ? map.window : 1;
     const int64_t first = input.begin * stride, last = (input.end() - 1) * stride;
-    const int64_t before = first - (result.begin + pad - length + 1);
-    const int64_t behind = result.end() - 1 + pad - last;
-    if (before < 0 || behind < 0)
-      return makeError("", "windows that see no value of the input", "some");
+    int64_t before = first - (result.begin + pad - length + 1);
+    // What lies behind all windows needs no pads.
+    int64_t behind = std::max<int64_t>(result.end() - 1 + pad - last, 0);
+    if (before < 0) {
+      // No window reaches back to the last value: it goes behind them.
+      before = result.size - 1 + length;
+      behind = 0;
+    }
     window.padBegin[i] = static_cast<uint32_t>(before);
     window.padEnd[i] = static_cast<uint32_t>(behind);
     // One value has nothing between.
