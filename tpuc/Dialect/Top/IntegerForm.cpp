@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "tpuc/Dialect/Top/IntegerForm.h"
+#include "tpuc/Dialect/Quant/QuantTypes.h"
 #include "tpuc/Dialect/Top/BinaryOps.h"
 #include "tpuc/Dialect/Top/ConvolutionOps.h"
 #include "tpuc/Dialect/Top/MatrixOps.h"
@@ -17,6 +18,8 @@
 #include "tpuc/Dialect/Top/ShapeInference.h"
 #include "tpuc/Dialect/Top/StructureOps.h"
 #include "tpuc/Dialect/Top/UnaryOps.h"
+
+#include "mlir/IR/TypeUtilities.h"
 
 using namespace mlir;
 using namespace tpuc;
@@ -143,7 +146,12 @@ IntegerForm InterpOp::integerForm() {
     return IntegerForm::Moves;
   auto input = dyn_cast<RankedTensorType>(getInput().getType());
   auto output = dyn_cast<RankedTensorType>(getOutput().getType());
-  const bool isLastTwo = !getAxes() || toInts(*getAxes()) == SmallVector<int64_t>{2, 3};
+  // With axes only what a source stores in integers: others lose more by them than they save.
+  const auto isStored = [](Value value) {
+    return isa<quant::UniformQuantizedType>(getElementTypeOrSelf(value.getType()));
+  };
+  const bool isLastTwo = !getAxes() || (toInts(*getAxes()) == SmallVector<int64_t>{2, 3} &&
+                                        isStored(getInput()) && isStored(getOutput()));
   const bool isLinear = getMode() == "linear" && !getAntialias() && !getExcludeOutside() &&
                         getCoordMode() != "tf_crop_and_resize" && isLastTwo;
   const bool keepsChannels = input && output && input.getRank() == 4 && output.getRank() == 4 &&
