@@ -73,10 +73,6 @@ constexpr uint64_t kMostElements = 1 << 20;
 constexpr uint64_t kMostTaps = 1 << 24;
 
 void Checker::checkPlanes(const Planes &planes, std::string_view name) {
-  require(
-      planes.count < 2 || planes.stride % kEuBytes == 0 || name == "opd2",
-      [&] { return fmt::format("planes of {} {} bytes apart", name, planes.stride); },
-      "a multiple of 16");
   for (uint32_t i = 0; i < planes.count; ++i) {
     const View view = planes.plane(i);
     for (const uint32_t extent : view.shape)
@@ -242,6 +238,9 @@ void Checker::checkSigns(const TiuCommand &command) {
 }
 
 void Checker::checkPartials(const TiuCommand &command) {
+  require((!command.storesPartial && !command.addsPartial) ||
+              command.res0.planeStride % kEuBytes == 0,
+          "planes of partial sums at odd places", "multiples of 16 bytes");
   if (!command.storesPartial)
     return;
   require(!command.hasRelu && !command.hasRequant && command.shift == 0 && command.numOperands == 2,
@@ -304,12 +303,15 @@ void Checker::checkBias(const TiuCommand &command) {
   const uint32_t slots = (command.res0.shape[1] + chip.lanes - 1) / chip.lanes;
   require(
       !hasBias ||
-          (command.isBf16 ? command.opd2.planeStride % 2 == 0 : command.opd2.planeStride == slots),
+          (command.isBf16 ? command.opd2.planeStride % 2 == 0 && command.opd2.planeStride != 0
+                          : command.opd2.planeStride == slots),
       [&] {
         return fmt::format("further bytes of biases {} bytes behind the first ones",
                            command.opd2.planeStride);
       },
-      [&] { return command.isBf16 ? std::string("an even number") : fmt::format("{}", slots); });
+      [&] {
+        return command.isBf16 ? std::string("an even number from 2 on") : fmt::format("{}", slots);
+      });
 }
 
 void Checker::checkConv(const TiuCommand &command) {
@@ -482,6 +484,10 @@ void Checker::checkElementwise(const TiuCommand &command) {
   if (command.isBf16)
     return;
   const bool isWide = function == Function::Add || function == Function::Sub;
+  require(!isWide || (!command.opd0.isNarrow && !command.opd1.isNarrow), "narrow operands of a sum",
+          "two planes of each");
+  require(function != Function::Shift || (!command.opd0.isNarrow && command.opd1.isNarrow),
+          "a shift of narrow values, or by wide ones", "two planes, by one");
   require(isWide || command.opd0.isNarrow || function == Function::Shift, "a wide first operand",
           "one of 8 bits");
   require(isWide || command.opd1.isNarrow, "a wide second operand", "one of 8 bits");
@@ -596,7 +602,8 @@ void Checker::checkCompressed(const DmaCommand &command) {
   require(loads || command.srcBf16 == command.dstBf16, "a conversion before compression",
           "one type");
   require(loads || !command.isMatrix, "a compressed store of a matrix", "a tensor");
-  require(!command.srcBf16 || !command.compressSigned, "compress_signed=1 of BF16", "0");
+  require((!command.srcBf16 && !command.dstBf16) || !command.compressSigned,
+          "compress_signed=1 of BF16", "0");
   require(!command.srcBf16 || command.dstBf16, "BF16 that becomes int8 while it is unpacked",
           "BF16");
   require(
@@ -716,7 +723,8 @@ std::optional<Error> Checker::dma(const Command &raw, const DmaCommand &command)
           "a conversion in this direction", "bytes in global memory, BF16 in lanes");
   require(command.move == Move::Copy || command.direction == Direction::Load || leaves,
           "a fill or a transpose within a memory", "a load or a store");
-  if (command.lutIndex || command.lutBase) {
+  const bool converts = command.direction == Direction::Local && command.srcBf16 != command.dstBf16;
+  if (command.lutIndex || command.lutBase || converts) {
     const auto endOf = [&](const DmaCommand::Side &side) {
       const uint64_t slots = (side.address / kLaneBytes + side.shape[1] - 1) / chip.lanes;
       return side.address % kLaneBytes + (side.shape[0] - 1) * side.strideN + slots * side.strideC +
@@ -724,7 +732,7 @@ std::optional<Error> Checker::dma(const Command &raw, const DmaCommand &command)
     };
     require(endOf(command.src) <= command.dst.address % kLaneBytes ||
                 endOf(command.dst) <= command.src.address % kLaneBytes,
-            "indices of a table over what they are made of", "another place");
+            "converted values over what they are made of", "another place");
   }
   if (command.lutIndex || command.lutBase || command.move == Move::Transpose) {
     const DmaCommand::Side &to = command.dst;
