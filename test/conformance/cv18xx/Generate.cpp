@@ -48,9 +48,9 @@ Maker &Maker::strides(Field n, const View &view) {
 } // namespace detail
 
 void changeFields(Command &command, Random &random) {
-  constexpr std::array kKept = {Field::Id,        Field::Wait,    Field::End,
-                                Field::Interrupt, Field::IdEn,    Field::Last,
-                                Field::Barrier,   Field::SrcBase, Field::DstBase};
+  constexpr std::array kKept = {Field::Id,      Field::Wait,      Field::End,     Field::Interrupt,
+                                Field::IdEn,    Field::Last,      Field::Barrier, Field::SrcBase,
+                                Field::DstBase, Field::DstAddrLow};
   const std::span<const mc::FieldSpec> fields = command.info().fields;
   const auto any = [&]() -> const mc::FieldSpec & {
     return fields[random.below(static_cast<uint32_t>(fields.size()))];

@@ -25,7 +25,7 @@ struct Recipe {
 std::vector<Recipe> allRecipes();
 
 /// Gives one or two fields other values: those of other fields, neighbours, none, the largest, any.
-/// Ids, waits and what the runtime sets stay. The command may be illegal then.
+/// Ids, waits, what the runtime sets and where moves go to stay. The command may be illegal then.
 void changeFields(Command &command, Random &random);
 
 namespace detail {

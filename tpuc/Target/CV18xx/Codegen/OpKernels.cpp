@@ -58,8 +58,8 @@ Expected<void> emitBinary(const Site &site, std::string_view name,
   const Relu relu = reluOf(site.op());
   ElementCommand command{.name = name, .result = *result, .left = *left, .right = *right};
   command.multiplier = multiplier;
-  // The subtraction has none.
-  command.hasRelu = relu.is && name != "sub";
+  // Subtractions and comparisons have none.
+  command.hasRelu = relu.is && (name == "add" || name == "mul");
   if (Expected<void> done = emitElements(site.builder, command); !done)
     return done;
   if (relu.is && !command.hasRelu)
@@ -138,13 +138,19 @@ Expected<void> emitNumber(const Site &site, std::string_view name, double number
   if (!left)
     return propagate(left);
   const Relu relu = reluOf(site.op());
+  const bool hasRelu = relu.is && (name == "add" || name == "mul");
   if (Expected<void> done = emitElements(site.builder, {.name = name,
                                                         .result = *result,
                                                         .left = *left,
                                                         .right = bf16Of(number),
-                                                        .hasRelu = relu.is});
+                                                        .hasRelu = hasRelu});
       !done)
     return done;
+  if (relu.is && !hasRelu)
+    if (Expected<void> done =
+            emitElements(site.builder, {.name = "max", .result = *result, .left = *result});
+        !done)
+      return done;
   return limitResult(site, *result, relu);
 }
 

@@ -73,6 +73,7 @@ constexpr uint64_t kMostElements = 1 << 20;
 constexpr uint64_t kMostTaps = 1 << 24;
 
 void Checker::checkPlanes(const Planes &planes, std::string_view name) {
+  require(planes.count < 2 || planes.stride != 0, "planes that lie on each other", "a distance");
   for (uint32_t i = 0; i < planes.count; ++i) {
     const View view = planes.plane(i);
     for (const uint32_t extent : view.shape)
@@ -365,6 +366,9 @@ void Checker::checkPool(const TiuCommand &command) {
           isDepthwise ? "both aligned, or both with strides" : "both aligned");
   requireLayout(command.opd1, "opd1", Layout::Aligned);
   require(command.opd2.layout != Layout::Strides, "opd2_layout=strides", "another");
+  require(isDepthwise || !command.hasRelu, "relu on a pool", "none");
+  require(isDepthwise || command.opd1.planeStride % kEuBytes == 0, "opd1_str_b at an odd place",
+          "a multiple of 16");
   require(isDepthwise || (command.opd2.isSigned && command.opd0.isNarrow && command.opd1.isNarrow),
           "a pool with opd2_sign=0 or wide operands", "opd2_sign=1 and narrow ones");
   const bool isAverage = command.pool == PoolFunction::Average;
@@ -470,6 +474,9 @@ void Checker::checkElementwise(const TiuCommand &command) {
   require(function == Function::Mac ? command.accumulates : !command.accumulates, "accumulate",
           "for mac, and for no other");
   checkShapes(command);
+  const bool takesRelu = function == Function::Mul || function == Function::Mac ||
+                         function == Function::Add || function == Function::Sub;
+  require(takesRelu || !command.hasRelu, "relu on a comparison or a copy", "none");
   if (function == Function::Lookup)
     return checkLookup(command);
   requireLayout(command.res0, "res0", Layout::Strides);
@@ -484,6 +491,10 @@ void Checker::checkElementwise(const TiuCommand &command) {
   if (command.isBf16)
     return;
   const bool isWide = function == Function::Add || function == Function::Sub;
+  const bool hasPlainSign =
+      function == Function::Max || function == Function::Min || function == Function::GreaterEqual;
+  require(!hasPlainSign || command.opd0.isSigned == command.opd1.isSigned,
+          "operands of a comparison with other signs", "the same");
   require(!isWide || (!command.opd0.isNarrow && !command.opd1.isNarrow), "narrow operands of a sum",
           "two planes of each");
   require(function != Function::Shift || (!command.opd0.isNarrow && command.opd1.isNarrow),
@@ -507,8 +518,9 @@ void Checker::checkElementwise(const TiuCommand &command) {
         "-16 to 16");
   }
   if (function == Function::Shift)
-    require(!command.roundsUp && command.res0.isSigned && command.opd1.isSigned,
-            "a shift that rounds or has no sign", "round=0, res0_sign=1, opd1_sign=1");
+    require(!command.roundsUp && command.res0.isSigned && command.opd0.isSigned &&
+                command.opd1.isSigned,
+            "a shift that rounds or has no sign", "round=0, and signs of all");
 }
 
 /// A lane computes with what it holds; convolutions and matrix products send their first operand to
@@ -602,6 +614,8 @@ void Checker::checkCompressed(const DmaCommand &command) {
   require(loads || command.srcBf16 == command.dstBf16, "a conversion before compression",
           "one type");
   require(loads || !command.isMatrix, "a compressed store of a matrix", "a tensor");
+  require(!command.isMatrix || command.srcBf16 == command.dstBf16,
+          "a matrix that is converted while it is unpacked", "one type");
   require((!command.srcBf16 && !command.dstBf16) || !command.compressSigned,
           "compress_signed=1 of BF16", "0");
   require(!command.srcBf16 || command.dstBf16, "BF16 that becomes int8 while it is unpacked",
