@@ -20,6 +20,8 @@ static constexpr std::pair<llvm::StringLiteral, bool Heuristics::*> kHeuristics[
     {"fold-head-reshapes", &Heuristics::foldHeadReshapes},
     {"op-reorder", &Heuristics::opReorder},
     {"hoist-outputs", &Heuristics::hoistOutputs},
+    {"narrow-concat", &Heuristics::narrowConcat},
+    {"column-gather", &Heuristics::columnGather},
     {"resident-constants", &Heuristics::residentConstants},
     {"in-place-concat", &Heuristics::inPlaceConcat},
     {"early-constants", &Heuristics::earlyConstants},

@@ -23,6 +23,9 @@ class Backend;
 struct Heuristics {
   /// Whole passes: --fold-head-reshapes, --op-reorder, --hoist-outputs.
   bool foldHeadReshapes = true, opReorder = true, hoistOutputs = true;
+  /// Rewrites of --decompose that only save cycles: concatenations of short pieces, and gathers of
+  /// constant columns, of many rows in local memory.
+  bool narrowConcat = true, columnGather = true;
   /// Short constants stay in local memory (ResidentConstants.h).
   bool residentConstants = true;
   /// Concatenations in groups (InPlaceConcat.h).

@@ -46,8 +46,11 @@ def Decompose : Pass<"decompose", "::mlir::ModuleOp"> {
     sums are so long that no tile fits local memory parts of them, with F32 sums that are added;
     reductions, norms, softmaxes and pools over whole pictures of such rows parts of them, whose
     sums and maxima are put together. Floats of 16 bits are F32 in between where steps would round.
-    Forms without such a rule stay, and so do ops on stored integers, but for maxima and minima.
+    Forms without such a rule stay. Of ops on stored integers, maxima and minima, and windows over
+    three dimensions have one.
   }];
+  let options = [ListOption<"without", "without", "std::string",
+      "Leave out: narrow-concat, column-gather; names of other heuristics are taken, too">];
   let dependentDialects = ["::tpuc::top::TopDialect", "::tpuc::tpu::TpuDialect"];
 }
 

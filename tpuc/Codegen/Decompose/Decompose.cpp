@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "tpuc/Codegen/Decompose/Decompositions.h"
+#include "tpuc/Codegen/Heuristics.h"
 #include "tpuc/Codegen/Layers.h"
 #include "tpuc/Codegen/Passes.h"
 #include "tpuc/Dialect/Top/OpTraits.h"
@@ -64,6 +65,11 @@ struct DecomposePass : codegen::impl::DecomposeBase<DecomposePass> {
     std::unique_ptr<Backend> backend = backendOrEmit(getOperation());
     if (!backend)
       return signalPassFailure();
+    Expected<Heuristics> heuristics = Heuristics::without(without, *backend);
+    if (!heuristics) {
+      getOperation().emitError() << "--" << getArgument() << ": " << heuristics.error().message();
+      return signalPassFailure();
+    }
     auto main = getOperation().lookupSymbol<func::FuncOp>("main");
     if (!main || main.isExternal())
       return;
@@ -73,7 +79,7 @@ struct DecomposePass : codegen::impl::DecomposeBase<DecomposePass> {
     // What is made stands in front of the op, and may be decomposed in turn.
     for (Operation *op = &main.front().front(); op;) {
       Operation *before = op->getPrevNode();
-      if (!isLayer(op) || !allTensors(op, isStatic) || !decompose(op, *backend)) {
+      if (!isLayer(op) || !allTensors(op, isStatic) || !decompose(op, *backend, *heuristics)) {
         op = op->getNextNode();
         continue;
       }
@@ -87,14 +93,15 @@ struct DecomposePass : codegen::impl::DecomposeBase<DecomposePass> {
         op.erase();
   }
 
-  static bool decompose(Operation *op, const Backend &backend) {
+  static bool decompose(Operation *op, const Backend &backend, const Heuristics &heuristics) {
     const auto apply = [&](auto decomposition) {
       OpMaker maker(op, backend);
       return decomposition(maker);
     };
     const bool hasPlace = backend.placeOf(op).has_value();
-    if (apply(decomposeManyDimensions) || apply(decomposeColumnGather) ||
-        apply(decomposeNarrowConcat) || apply(decomposePoolApart) ||
+    if (apply(decomposeManyDimensions) ||
+        (heuristics.columnGather && apply(decomposeColumnGather)) ||
+        (heuristics.narrowConcat && apply(decomposeNarrowConcat)) || apply(decomposePoolApart) ||
         (!hasPlace && llvm::any_of(kOfAnyType, apply)))
       return true;
     if (!allTensors(op, std::not_fn(tpu::isQuantized)))

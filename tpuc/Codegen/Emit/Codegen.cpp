@@ -98,7 +98,9 @@ void codegen::addDivision(OpPassManager &manager, const Backend &backend,
   if (heuristicsOf(options, backend).foldHeadReshapes)
     manager.addPass(createFoldHeadReshapes());
   manager.addPass(createDecomposeAttention());
-  manager.addPass(createDecompose());
+  DecomposeOptions decomposition;
+  decomposition.without = options.without;
+  manager.addPass(createDecompose(std::move(decomposition)));
   addOptional(manager, Stage::Divide, backend, options);
 }
 
