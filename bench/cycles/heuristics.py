@@ -27,8 +27,8 @@ from compare import Failed, Tools, add_arguments, chosen, geometric_mean, sample
 VARIANTS = {"groups": ("0", []), "search": ("1", [])} | {
     name: (None, ["--without", name])
     for name in ("resident-constants", "early-constants", "overlap", "in-place-concat", "narrow-concat",
-                 "column-gather", "op-reorder", "merge-groups", "pack-rows", "lut-to-arith", "fold-transpose-into-store", "hoist-outputs",
-                 "fold-head-reshapes")}
+                 "column-gather", "op-reorder", "merge-groups", "pack-rows", "lut-to-arith",
+                 "fold-transpose-into-store", "hoist-outputs", "fold-head-reshapes")}
 SAME = "="
 
 
