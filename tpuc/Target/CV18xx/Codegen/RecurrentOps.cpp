@@ -56,10 +56,6 @@ int64_t scratchOf(const Chip &chip, const CellShape &shape) {
          2 * int64_t{curveTableBytes()} + functionScratch(chip, shape.of(rows));
 }
 
-bool isGiven(Operation *op, unsigned index) {
-  return index < op->getNumOperands() && !isa<NoneType>(op->getOperand(index).getType());
-}
-
 /// Commands of a cell; the first that fails is kept.
 class Cell {
 public:
@@ -127,9 +123,9 @@ public:
         .window = {},
         .filter = address + slot * static_cast<uint32_t>(filter.row * filter.elementBytes()),
         .parameters = std::nullopt,
-        .halfDistance = static_cast<uint32_t>(filter.carriedBytes(chip, filter.channels) / 2)};
+        .halfDistance = static_cast<uint32_t>(filter.carriedBytes(chip, to.shape[1]) / 2)};
     if (filter.carried != 0)
-      convolution.parameters = address + behind + slot * 2;
+      convolution.parameters = address + behind + slot * static_cast<uint32_t>(filter.carried);
     emit([&] { return emitConvolution(site.builder, convolution); });
   }
   void function(Curve curve, const LocalTensor &to, const LocalTensor &from) {
@@ -225,7 +221,8 @@ Expected<void> emitOf(tpu::GRUOp op, const Site &site) {
     };
     cell.take(index);
     cell.multiply(cell.given, cell.step, kFilter);
-    cell.multiply(cell.fed, cell.hidden, kRecurrence);
+    cell.multiply(op.getLinearBeforeReset() ? cell.fed : cell.gates(cell.fed, 0, 2), cell.hidden,
+                  kRecurrence);
     sum(0, 2);
     if (op.getLinearBeforeReset()) {
       cell.function(Curve::Sigmoid, cell.gates(cell.given, 0, 2), cell.gates(cell.given, 0, 2));

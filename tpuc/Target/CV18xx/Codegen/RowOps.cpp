@@ -111,10 +111,6 @@ private:
 
 double sizeOf(const Extents &shape) { return static_cast<double>(shape[2]) * shape[3]; }
 
-bool isGiven(Operation *op, unsigned index) {
-  return !isa<NoneType>(op->getOperand(index).getType());
-}
-
 /// factor + rest = 1 / sqrt(mean of the squares - less^2 + epsilon)
 void rootOfSquares(Rows &rows, const LocalTensor &factor, const LocalTensor &rest,
                    const LocalTensor &input, const LocalTensor &squares, const LocalTensor *less,

@@ -44,6 +44,11 @@ Expected<std::array<LocalTensor, 2>> floatsOf(const Site &site, unsigned index) 
   return std::array{*input, *result};
 }
 
+bool isGiven(mlir::Operation *op, unsigned index) {
+  return index < op->getNumOperands() &&
+         !mlir::isa<mlir::NoneType>(op->getOperand(index).getType());
+}
+
 uint16_t bf16Of(double number) {
   return static_cast<uint16_t>(encodeFloat<DataType::BF16>(static_cast<float>(number)));
 }

@@ -35,6 +35,9 @@ Expected<LocalTensor> spread(const Site &site, unsigned index, const LocalTensor
 /// Operand `index` and result of an op on BF16. Errors (without `where`): integers.
 Expected<std::array<LocalTensor, 2>> floatsOf(const Site &site, unsigned index = 0);
 
+/// Whether an op has operand `index`, and it is not left out.
+bool isGiven(mlir::Operation *op, unsigned index);
+
 /// The bits of the BF16 next to a number.
 uint16_t bf16Of(double number);
 

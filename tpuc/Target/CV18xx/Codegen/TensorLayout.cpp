@@ -128,6 +128,10 @@ static FilterLayout filterOf(Operation *op, unsigned index) {
   auto conv = dyn_cast<tpu::ConvOp>(op);
   const bool hasGroups = conv && conv.getGroup() != 1 && !layout.isDepthwise;
   layout.carried = !layout.isBf16 ? kRequantBytes : !hasBias ? 0 : hasGroups ? 2 : 4;
+  // Of gates z, r and h the last one needs a state that the others make.
+  auto cell = dyn_cast<tpu::GRUOp>(op);
+  if (cell && index == 2 && !cell.getLinearBeforeReset())
+    layout.firstPart = layout.channels / 3 * 2;
   return layout;
 }
 

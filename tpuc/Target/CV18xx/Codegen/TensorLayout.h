@@ -56,6 +56,9 @@ struct FilterLayout {
   /// Bytes that each channel carries: packed parameters of integers, halves of a float32 bias, or a
   /// BF16 that is added afterwards (groups of channels, whose commands find no second half).
   int64_t carried = 0;
+  /// Commands look for the lower halves of biases behind the upper ones of the channels that they
+  /// compute. So many of the first channels have commands of their own; 0: no command is of a part.
+  int64_t firstPart = 0;
 
   int64_t elementBytes() const { return isBf16 ? 2 : 1; }
   /// Rows that stand for what is carried, behind those of the channels.

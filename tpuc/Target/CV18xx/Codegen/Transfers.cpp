@@ -57,15 +57,30 @@ static Expected<void> loadFilter(Builder &builder, const TiledOp &tiled, unsigne
     return emitLoad(
         builder, part(begin + channels.begin * kRequantBytes, kRequantBytes, kRequantBytes, false),
         compactTensor(chip, at + behind, {1, count, 1, kRequantBytes}, false));
-  // The upper halves of all channels, then the lower ones.
-  const auto slots = static_cast<uint32_t>((channels.size + chip.lanes - 1) / chip.lanes);
-  for (uint32_t half = 0; half < filter.carried / 2; ++half)
-    if (Expected<void> done = emitLoad(
-            builder, part(begin + 2 * (half * filter.channels + channels.begin), 2, 1, true),
-            compactTensor(chip, at + behind + half * slots * 2, {1, count, 1, 1}, true));
-        !done)
-      return done;
-  return {};
+  // The upper halves of all channels of a command, then the lower ones.
+  const auto loadHalves = [&](int64_t first, int64_t size) -> Expected<void> {
+    const int64_t to = at + behind + first / chip.lanes * filter.carried;
+    for (int64_t half = 0; half < filter.carried / 2; ++half) {
+      const int64_t slots = (size + chip.lanes - 1) / chip.lanes;
+      GlobalTensor from =
+          part(begin + 2 * (half * filter.channels + channels.begin + first), 2, 1, true);
+      from.shape[1] = static_cast<uint32_t>(size);
+      if (Expected<void> done =
+              emitLoad(builder, from,
+                       compactTensor(chip, static_cast<uint32_t>(to + half * slots * 2),
+                                     {1, static_cast<uint32_t>(size), 1, 1}, true));
+          !done)
+        return done;
+    }
+    return {};
+  };
+  if (filter.firstPart == 0)
+    return loadHalves(0, channels.size);
+  if (channels.size != filter.channels || filter.firstPart % chip.lanes != 0)
+    return makeError("", "a part of a filter in parts", "a whole one, in whole lines of lanes");
+  if (Expected<void> done = loadHalves(0, filter.firstPart); !done)
+    return done;
+  return loadHalves(filter.firstPart, filter.channels - filter.firstPart);
 }
 
 /// A transfer's rows are dense. So each element of one that lies turned is a row, and the rows of
