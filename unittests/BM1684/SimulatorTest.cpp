@@ -178,6 +178,36 @@ TEST(Run, BatchItemsBesideTheResultStay) {
             (std::vector<int>{12, 12, 12, 7, 12, 12, 12, 7, 7}));
 }
 
+TEST(Run, ARepeatedItemIsReadBeforeTheResultReplacesIt) {
+  const auto firstBytes = [](const char *text) {
+    Fixture fixture;
+    const auto local = fixture.memory.local();
+    for (size_t i = 0; i < 8; ++i) {
+      local[i] = static_cast<uint8_t>(i + 1);
+      local[0x80 + i] = 10;
+    }
+    const std::optional<Error> error = fixture.run(text);
+    EXPECT_FALSE(error) << error->message();
+    return std::vector<int>(local.begin(), local.begin() + 8);
+  };
+  // Item 0 of each word stands for all four, and the stride of items does not count.
+  EXPECT_EQ(
+      firstBytes("ar.add #1 res0=[n4 c1 h1 w2] opd0_sign=1 opd1_sign=1 opd0_neq1=1 opd0_str=3 "
+                 "opd0_stride=[n9 c1 h1 w1] res0_addr=0x8000000 opd0_addr=0x8000000 "
+                 "opd1_addr=0x8000080"),
+      (std::vector<int>{11, 11, 11, 11, 15, 15, 15, 15}));
+  EXPECT_EQ(firstBytes("ar.sub #1 res0=[n2 c1 h1 w2] res0_prec=i16 opd0_prec=i16 opd1_prec=i16 "
+                       "opd0_sign=1 opd1_sign=1 opd1_neq1=1 res0_addr=0x8000000 "
+                       "opd0_addr=0x8000080 opd1_addr=0x8000000"),
+            (std::vector<int>{9, 8, 9, 8, 5, 4, 5, 4}));
+  // Words hold one item, and have their own.
+  EXPECT_EQ(firstBytes("ar.xor #1 res0=[n2 c1 h1 w1] res0_prec=i32 opd0_prec=i32 opd1_prec=i32 "
+                       "opd0_neq1=1 opd0_str=3 opd0_stride=[n1 c1 h1 w1] res0_str=3 "
+                       "res0_stride=[n1 c1 h1 w1] res0_addr=0x8000000 opd0_addr=0x8000000 "
+                       "opd1_const=1 opd1_addr=0"),
+            (std::vector<int>{1, 2, 3, 4, 5, 6, 7, 8}));
+}
+
 TEST(Run, AddressesThatAreNotMapped) {
   Fixture fixture;
   const std::optional<Error> error =

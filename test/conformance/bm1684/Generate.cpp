@@ -55,6 +55,8 @@ bool isOld(const Command &command, const Operand &operand) {
 } // namespace
 
 Case placed(Case one, Random &random, bool anyLane) {
+  if (one.command.engine() == mc::EngineId(Engine::Tiu))
+    one.command.set(Field::Opd0Neq1, random.chance(3)).set(Field::Opd1Neq1, random.chance(3));
   // A lane first: with it the strides, and so the sizes, are known.
   const Expected<OperandList> blank = operandsOf(one.command, "case");
   assert(blank && "recipes make legal commands");

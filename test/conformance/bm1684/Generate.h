@@ -32,7 +32,8 @@ namespace detail {
 /// A command of the TIU with id 1, and the vendor's values in fields that are not used.
 Command make(unsigned opcode, unsigned sub);
 void setResultShape(Command &command, Random &random, int64_t maxC = 150);
-/// Chooses addresses for all operands in local memory that do not overlap, and sets the fields.
+/// Chooses addresses for all operands in local memory that do not overlap, and sets the fields. Of
+/// a command of the TIU it also chooses the bits that repeat an operand, which few operations read.
 Case placed(Case one, Random &random, bool anyLane = false);
 
 void addElementwiseRecipes(std::vector<Recipe> &recipes);

@@ -92,7 +92,17 @@ Case arithCase(Random &random, unsigned sub, Prec first, Prec result) {
   const auto kind = [&] { return onBits ? Kind::Bits : floatKind(random); };
   one.fills = {fill(random, Role::Opd0, kind(), spread), fill(random, Role::Opd1, kind(), spread),
                fill(random, Role::Res0, kind(), 0)};
-  return placed(std::move(one), random);
+  one = placed(std::move(one), random);
+  // All operands are read before the result is written, wherever it lies.
+  const auto replace = [&](Field isConst, Field address) {
+    if (one.command.get(isConst) == 0)
+      one.command.set(Field::Res0Addr, one.command.get(address));
+  };
+  if (random.chance(6))
+    replace(Field::Opd0Const, Field::Opd0Addr);
+  else if (sub != sub::kCopy && random.chance(6))
+    replace(Field::Opd1Const, Field::Opd1Addr);
+  return one;
 }
 
 Case lutCase(Random &random) {

@@ -36,7 +36,11 @@ Located locate(Exec &exec, const Tensor &tensor) {
   located.startLane = tensor.startLane();
   for (size_t i = 0; i < 4; ++i)
     located.step[i] = tensor.stride[i] * tensor.unit;
-  located.items = tensor.items;
+  // A single batch item is in the first bytes of its unit, and stands for all.
+  if (tensor.shape[0] > 1)
+    located.items = tensor.items;
+  else
+    located.step[0] = 0;
   located.bytes = tensor.bytes();
   return located;
 }
@@ -84,6 +88,9 @@ bool overlaps(const Tensor &a, const Tensor &b) {
 
 bool sameElements(const Tensor &a, const Tensor &b) {
   if (a.offset != b.offset || a.bytes() != b.bytes() || a.unit != b.unit || a.items != b.items)
+    return false;
+  // Items of a word have no stride of their own.
+  if (a.items > 1 && a.shape[0] != b.shape[0])
     return false;
   for (size_t i = 0; i < 4; ++i)
     if (std::max(a.shape[i], b.shape[i]) > 1 && a.stride[i] != b.stride[i])

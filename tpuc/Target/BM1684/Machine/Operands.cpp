@@ -56,6 +56,8 @@ namespace {
 struct OperandFields {
   Field address, layout, prec;
   std::array<Field, 4> stride;
+  /// Whether batch item 0 stands for all; results have no such bit.
+  std::optional<Field> isRepeated = {};
 };
 constexpr OperandFields kRes0 = {
     Field::Res0Addr,
@@ -66,12 +68,14 @@ constexpr OperandFields kOpd0 = {
     Field::Opd0Addr,
     Field::Opd0Str,
     Field::Opd0Prec,
-    {Field::Opd0NStr, Field::Opd0CStr, Field::Opd0HStr, Field::Opd0WStr}};
+    {Field::Opd0NStr, Field::Opd0CStr, Field::Opd0HStr, Field::Opd0WStr},
+    Field::Opd0Neq1};
 constexpr OperandFields kOpd1 = {
     Field::Opd1Addr,
     Field::Opd1Str,
     Field::Opd1Prec,
-    {Field::Opd1NStr, Field::Opd1CStr, Field::Opd1HStr, Field::Opd1WStr}};
+    {Field::Opd1NStr, Field::Opd1CStr, Field::Opd1HStr, Field::Opd1WStr},
+    Field::Opd1Neq1};
 
 class Reader {
 public:
@@ -167,6 +171,11 @@ Expected<Tensor> Reader::packed(const OperandFields &fields, const Extents &shap
   if (layout != Layout::Aligned)
     for (size_t i = 0; i < 4; ++i)
       tensor->stride[i] = get(fields.stride[i]);
+  // Arithmetic on integers of 8 and 16 bits repeats an item; all else ignores the bit.
+  if (isArith && tensor->items > 1 && fields.isRepeated && has(*fields.isRepeated)) {
+    tensor->shape[0] = 1;
+    tensor->stride[0] = 0;
+  }
   return tensor;
 }
 
@@ -422,9 +431,8 @@ Expected<TensorList> Reader::read() {
   for (const Field field : {Field::Res0Prec, Field::Opd0Prec, Field::Opd1Prec, Field::Opd2Prec})
     if (prec(field) == Prec::F16)
       return wrong(fmt::format("{}=f16", bm168x::fieldName(field)), "i8, f32, i16 or i32");
-  for (const Field field :
-       {Field::Res0HShift, Field::Res0WShift, Field::Opd0HShift, Field::Opd0WShift,
-        Field::Opd1HShift, Field::Opd1WShift, Field::Opd0Neq1, Field::Opd1Neq1})
+  for (const Field field : {Field::Res0HShift, Field::Res0WShift, Field::Opd0HShift,
+                            Field::Opd0WShift, Field::Opd1HShift, Field::Opd1WShift})
     if (has(field))
       return wrong(fmt::format("{} {}", bm168x::fieldName(field), get(field)), "0");
   const Expected<void> done = [&]() -> Expected<void> {
