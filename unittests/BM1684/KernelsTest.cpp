@@ -6,8 +6,10 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "tpuc/Target/BM1684/Kernels/DataMovement.h"
 #include "tpuc/Target/BM1684/Kernels/Integers.h"
 #include "tpuc/Target/BM1684/Kernels/Windows.h"
+#include "tpuc/Target/BM1684/Machine/Simulator.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -45,6 +47,59 @@ std::vector<uint32_t> waitsOf(Builder &builder) {
   for (const mc::Command &command : streams->tiu)
     waits.push_back(command.dependency());
   return waits;
+}
+
+/// What turning makes of 0, 1, 2 … in batches, rows, height and columns of bytes.
+std::vector<uint8_t> turnedBytes(Builder &builder, const Extents &shape) {
+  const int64_t count = shape[0] * shape[1] * shape[2] * shape[3];
+  const GlobalTensor from = globalTensor(DataType::U8, shape, kGlobalBase);
+  const GlobalTensor to = globalTensor(DataType::I8, {shape[0], shape[3], shape[2], shape[1]},
+                                       kGlobalBase + static_cast<uint64_t>(count));
+  const Expected<void> done = emitGlobalTurn(builder, from, to);
+  EXPECT_TRUE(done) << done.error().message();
+  const Expected<CommandStreams> streams = builder.finish();
+  EXPECT_TRUE(streams) << streams.error().message();
+  std::vector<uint8_t> global(static_cast<size_t>(2 * count));
+  for (size_t i = 0; i < static_cast<size_t>(count); ++i)
+    global[i] = static_cast<uint8_t>(i * 7 % 251);
+  Memory memory;
+  EXPECT_TRUE(memory.mapGlobal(kGlobalBase, global));
+  ThreadPool pool{1};
+  for (const Command &command : streams->gdma) {
+    const Expected<PreparedCommand> prepared = prepare(command, "a turn");
+    EXPECT_TRUE(prepared) << prepared.error().message();
+    Exec exec{memory, pool, kernelsFor(bestSimdLevel())};
+    EXPECT_FALSE(prepared->step(exec));
+  }
+  return {global.begin() + count, global.end()};
+}
+
+TEST(GlobalTurn, ExchangesRowsAndColumnsOfEachMatrix) {
+  // The last one has more columns than a command.
+  for (const Extents &shape : {Extents{2, 5, 3, 7}, Extents{1, 2, 1, 65540}}) {
+    Builder builder;
+    const std::vector<uint8_t> turned = turnedBytes(builder, shape);
+    const auto &[batches, rows, height, columns] = shape;
+    size_t place = 0;
+    for (int64_t n = 0; n < batches; ++n)
+      for (int64_t w = 0; w < columns; ++w)
+        for (int64_t h = 0; h < height; ++h)
+          for (int64_t c = 0; c < rows; ++c, ++place) {
+            const int64_t source = ((n * rows + c) * height + h) * columns + w;
+            ASSERT_EQ(turned[place], source * 7 % 251) << place;
+          }
+  }
+}
+
+TEST(GlobalTurn, RefusesGapsBetweenColumns) {
+  Builder builder;
+  GlobalTensor from = globalTensor(DataType::I8, {1, 4, 1, 8}, kGlobalBase);
+  const GlobalTensor to = globalTensor(DataType::I8, {1, 8, 1, 4}, kGlobalBase + 64);
+  EXPECT_TRUE(emitGlobalTurn(builder, from, to));
+  from.stride[3] = 2;
+  const Expected<void> refused = emitGlobalTurn(builder, from, to);
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().message(), HasSubstr("columns that follow each other"));
 }
 
 TEST(IntegerTable, LookupsWaitForTheirTable) {

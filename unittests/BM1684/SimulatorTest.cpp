@@ -102,6 +102,10 @@ TEST(Check, FormsWithoutAMeaningAreRefusedByName) {
   EXPECT_THAT(prepareMessage("ar.add #1 res0_prec=f16"), HasSubstr("res0_prec=f16"));
   EXPECT_THAT(prepareMessage("ar.copy #1 res0_h_shift=1"), HasSubstr("res0_h_shift 1"));
   EXPECT_THAT(prepareMessage("dma.copy #1 acc_write_enable=1"), HasSubstr("acc_write_enable 1"));
+  EXPECT_THAT(prepareMessage("dma.cw_transpose #1 stride_enable=1 direction=s2s src=[n1 c2 h1 w2] "
+                             "dst=[n1 c2 h1 w2] src_stride=[w1] dst_stride=[w1] "
+                             "src_addr=0x100000000 dst_addr=0x100001000"),
+              HasSubstr("dma.cw_transpose: direction S2S; expected l2l"));
   EXPECT_THAT(prepareMessage("dma.copy #1 direction=l2s src_addr=0x8000000 dst_addr=0x8000000"),
               HasSubstr("the direction of these addresses"));
   EXPECT_THAT(prepareMessage("dma.copy #1 stride_enable=1 direction=s2s "

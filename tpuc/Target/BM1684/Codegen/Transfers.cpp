@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "tpuc/Target/BM1684/Codegen/Transfers.h"
+#include "tpuc/Target/BM1684/Machine/Timing.h"
 
 using namespace mlir;
 using namespace tpuc::codegen;
@@ -136,7 +137,46 @@ Expected<void> storeResult(Builder &builder, const TiledOp &tiled, int64_t addre
 }
 
 static constexpr bm168x::backend::TransferForms kForms = {
-    .takes = [](DataType type) { return precOf(type).has_value(); }};
+    .takes = [](DataType type) { return precOf(type).has_value(); }, .hasTurn = true};
+
+/// Cycles of the transfers that `emit` adds.
+template <typename Emit> static std::optional<int64_t> transferCycles(const Emit &emit) {
+  Builder builder;
+  if (!emit(builder))
+    return std::nullopt;
+  const Expected<CommandStreams> streams = builder.finish();
+  if (!streams)
+    return std::nullopt;
+  int64_t cycles = 0;
+  for (const Command &command : streams->gdma) {
+    const Expected<CommandCost> cost = commandCost(command, TimingModel::Vendor, "a transfer");
+    if (!cost)
+      return std::nullopt;
+    cycles += cost->cycles;
+  }
+  return cycles;
+}
+
+static bool turnPays(DataType type, int64_t rows, int64_t columns) {
+  // The same figures for any part that one command takes.
+  constexpr int64_t kMost = 65535;
+  const int64_t high = std::min(rows, kMost), wide = std::min(columns, kMost);
+  const auto turn = transferCycles([&](Builder &builder) {
+    return emitGlobalTurn(builder, globalTensor(type, {1, high, 1, wide}, kGlobalBase),
+                          globalTensor(type, {1, wide, 1, high}, kGlobalBase));
+  });
+  const auto copy = [&](int64_t count) {
+    return transferCycles([&](Builder &builder) {
+      GlobalTensor from = globalTensor(type, {high, count, 1, 1}, kGlobalBase), to = from;
+      from.stride = {wide, 1, 1, 1};
+      to.stride = {1, high, 1, 1};
+      return emitGlobalCopy(builder, from, to);
+    });
+  };
+  const auto all = copy(wide), first = copy(1);
+  // A copy may take the elements of other matrices too, so its start does not count.
+  return turn && all && first && *turn < *all - *first;
+}
 
 Expected<void> checkMove(mlir::Operation *op) { return bm168x::backend::checkMove(kForms, op); }
 
@@ -145,7 +185,9 @@ Expected<void> emitMove(Builder &builder, mlir::Operation *op) {
       {.forms = kForms,
        .copy = [&](const GlobalTensor &from,
                    const GlobalTensor &to) { return emitGlobalCopy(builder, from, to); },
-       .turn = {},
+       .turn = [&](const GlobalTensor &from,
+                   const GlobalTensor &to) { return emitGlobalTurn(builder, from, to); },
+       .turnPays = turnPays,
        .fill =
            [&](const GlobalTensor &to, double value) {
              return emitGlobalFill(builder, to, immediateBits(to.type, value));

@@ -220,6 +220,56 @@ Expected<void> emitGlobalCopy(Builder &builder, const GlobalTensor &from, const 
   return copy(builder, sideOf(from), sideOf(to));
 }
 
+namespace {
+
+/// The rows of a matrix [n,c,1,1] become its columns: n and c are exchanged.
+Command exchange(Builder &builder, const Side &from, const Side &to) {
+  Command command = dmaCommand(gdma::kTranspose, from.bytes, bm168x::Direction::SystemToSystem);
+  setSide(builder, command, kSource, from);
+  setSide(builder, command, kTarget, to);
+  return command;
+}
+
+} // namespace
+
+Expected<void> emitGlobalTurn(Builder &builder, const GlobalTensor &from, const GlobalTensor &to) {
+  const auto &[batches, rows, height, columns] = from.shape;
+  const int64_t bytes = byteSize(from.type, 1);
+  if (to.shape != Extents{batches, columns, height, rows} || byteSize(to.type, 1) != bytes ||
+      bytes > 4 || from.stride[3] != 1 || to.stride[3] != 1 || std::ranges::min(from.shape) < 1)
+    return makeError(builder.layer(),
+                     fmt::format("[{}] of {} turned to [{}] of {}", fmt::join(from.shape, ","),
+                                 dataTypeName(from.type), fmt::join(to.shape, ","),
+                                 dataTypeName(to.type)),
+                     "[n,c,h,w] to [n,w,h,c] of one type, columns that follow each other");
+  const auto start = [&](const GlobalTensor &tensor, int64_t n, int64_t h, int64_t row,
+                         int64_t column) {
+    return tensor.address + static_cast<uint64_t>((n * tensor.stride[0] + row * tensor.stride[1] +
+                                                   h * tensor.stride[2] + column) *
+                                                  bytes);
+  };
+  for (int64_t n = 0; n < batches; ++n)
+    for (int64_t h = 0; h < height; ++h)
+      for (int64_t row = 0; row < rows; row += kMostExtent)
+        for (int64_t column = 0; column < columns; column += kMostExtent) {
+          const int64_t high = std::min(kMostExtent, rows - row);
+          const int64_t wide = std::min(kMostExtent, columns - column);
+          // Rows of single elements without gaps: then the engine takes long bursts.
+          builder.add(exchange(builder,
+                               {start(from, n, h, row, column),
+                                false,
+                                bytes,
+                                {high, wide, 1, 1},
+                                {from.stride[1], 1, 1, 1}},
+                               {start(to, n, h, column, row),
+                                false,
+                                bytes,
+                                {wide, high, 1, 1},
+                                {to.stride[1], 1, 1, 1}}));
+        }
+  return {};
+}
+
 Expected<void> emitLocalMove(Builder &builder, const LocalTensor &from, const LocalTensor &to) {
   return copy(builder, sideOf(from), sideOf(to));
 }

@@ -23,6 +23,9 @@ using bm168x::globalTensor;
 Expected<void> emitLoad(Builder &builder, const GlobalTensor &from, const LocalTensor &to);
 Expected<void> emitStore(Builder &builder, const LocalTensor &from, const GlobalTensor &to);
 Expected<void> emitGlobalCopy(Builder &builder, const GlobalTensor &from, const GlobalTensor &to);
+/// `to` [n,w,h,c] = `from` [n,c,h,w] by a transfer that exchanges n and c for each n and h. Columns
+/// of both sides follow each other, elements have at most 4 bytes. Errors: other shapes or columns.
+Expected<void> emitGlobalTurn(Builder &builder, const GlobalTensor &from, const GlobalTensor &to);
 /// Between lanes.
 Expected<void> emitLocalMove(Builder &builder, const LocalTensor &from, const LocalTensor &to);
 

@@ -103,6 +103,8 @@ Expected<OperandList> gdmaOperands(const Command &command, const std::string &wh
     if (std::optional<Error> error = checkMatrix(command, outside, lanes, where))
       return tl::unexpected<Error>(std::move(*error));
   } else if (opcode == gdma::kTranspose || opcode == gdma::kCwTranspose) {
+    if (opcode == gdma::kCwTranspose && direction != bm168x::Direction::LocalToLocal)
+      return wrong(fmt::format("direction {}", bm168x::directionName(direction)), "l2l");
     if (opcode == gdma::kCwTranspose &&
         (from.shape[0] != 1 || from.shape[2] != 1 || from.stride[3] != 1 || to.stride[3] != 1))
       return wrong(fmt::format("[{}] with w strides of {} and {}", fmt::join(from.shape, ","),

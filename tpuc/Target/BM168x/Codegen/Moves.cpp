@@ -534,7 +534,10 @@ Expected<void> emitMove(const TransferEmitter &transfers, Operation *op) {
     if (*from + byteSize(type, copy.fromOffset) == *to + byteSize(type, copy.toOffset) &&
         copy.fromStrides == copy.toStrides)
       continue;
-    const std::optional<Turn> turn = transfers.forms.hasTurn ? turnOf(copy) : std::nullopt;
+    std::optional<Turn> turn = transfers.forms.hasTurn ? turnOf(copy) : std::nullopt;
+    if (turn && transfers.turnPays &&
+        !transfers.turnPays(type, copy.dims[turn->result], copy.dims[turn->source]))
+      turn.reset();
     if (turn)
       copy = turned(copy, *turn);
     if (Expected<void> done =

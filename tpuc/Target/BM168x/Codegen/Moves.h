@@ -33,6 +33,9 @@ struct TransferEmitter {
   TwoTensors copy;
   /// to[n,w,h,c] = from[n,c,h,w]; where the chip has it.
   TwoTensors turn;
+  /// Whether to turn a matrix of so many rows and columns takes fewer cycles than to copy its
+  /// elements one by one; always, where the chip does not say.
+  std::function<bool(DataType type, int64_t rows, int64_t columns)> turnPays = {};
   /// All elements of a dense tensor become `value`.
   std::function<Expected<void>(const GlobalTensor &to, double value)> fill;
   /// Rows by indices that are computed, NaN where these are too large; where the chip has it.
