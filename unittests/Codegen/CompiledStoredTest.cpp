@@ -177,6 +177,17 @@ void drawAttention(Sketch &sketch) {
                   "scale = 0.25 : f64");
 }
 
+/// Each query sees keys of its past, or of a window.
+void drawHiddenKeys(Sketch &sketch) {
+  sketch.input("q", {1, 2, 21, 16});
+  sketch.input("k", {1, 2, 21, 16});
+  sketch.input("v", {1, 2, 21, 16});
+  sketch.opOfMany("r", "ScaleDotProductAttention", 4, {"q", "k", "v", "n", "n", "n", "n"},
+                  sketch.between(0, 1) == 1
+                      ? "is_causal = true"
+                      : "is_causal = true, left_window = 4 : i64, right_window = 2 : i64");
+}
+
 /// A product of two tensors.
 void drawComputedMatrix(Sketch &sketch) {
   const int64_t inner = sketch.among({7, 64}), columns = sketch.among({5, 64, 90});
@@ -350,6 +361,7 @@ constexpr Network kNetworks[] = {
     {"TurnedProduct", drawTurnedProduct},
     {"ComputedMatrix", drawComputedMatrix},
     {"Attention", drawAttention, true},
+    {"HiddenKeys", drawHiddenKeys, true},
     {"MaxPool", drawMaxPool},
     {"AveragePool", drawAveragePool},
     {"MeanOfPictures", drawMeanOfPictures},

@@ -25,14 +25,15 @@ using namespace tpuc::codegen;
 
 namespace {
 
-constexpr float kHidden = -HUGE_VALF;
-
-/// A constant mask as numbers for `keys` keys: 0 or -inf of booleans, -inf behind the last element.
-Tensor foldedMask(const Tensor &mask, int64_t keys) {
+/// A constant mask as numbers for `keys` keys, at least `hidden`: 0 or `hidden` of booleans,
+/// `hidden` behind the last element.
+Tensor foldedMask(const Tensor &mask, int64_t keys, float hidden) {
   Tensor numbers = convert(mask, DataType::F32);
-  if (mask.type() == DataType::Bool)
-    for (float &number : numbers.mutableData<float>())
-      number = number != 0 ? 0 : kHidden;
+  for (float &number : numbers.mutableData<float>())
+    if (mask.type() == DataType::Bool)
+      number = number != 0 ? 0 : hidden;
+    else
+      number = number < hidden ? hidden : number;
   SmallVector<int64_t> dims = llvm::to_vector(mask.shape().dims());
   const auto width = static_cast<size_t>(dims.back());
   if (dims.back() == keys)
@@ -41,7 +42,7 @@ Tensor foldedMask(const Tensor &mask, int64_t keys) {
   Tensor all(DataType::F32, Shape(std::span(dims.data(), dims.size())));
   const std::span<const float> from = numbers.data<float>();
   const std::span<float> to = all.mutableData<float>();
-  std::ranges::fill(to, kHidden);
+  std::ranges::fill(to, hidden);
   const auto length = static_cast<size_t>(keys);
   for (size_t row = 0; row < to.size() / length; ++row)
     std::ranges::copy(from.subspan(row * width, width), to.subspan(row * length).begin());
@@ -98,14 +99,16 @@ AttentionSizes codegen::attentionSizes(tpu::ScaleDotProductAttentionOp op) {
           .place = past};
 }
 
-Value codegen::maskNumbers(OpMaker &maker, tpu::ScaleDotProductAttentionOp op, Type element) {
+Value codegen::maskNumbers(OpMaker &maker, tpu::ScaleDotProductAttentionOp op, Type element,
+                           float hidden) {
   Value mask = op.getMask();
   const int64_t keys = attentionSizes(op).keys;
   const DataType type = *storageDataType(element);
   if (std::optional<Tensor> constant = OpMaker::constantOf(mask)) {
-    if (storageDataType(mask.getType()) == type && OpMaker::dimsOf(mask).back() == keys)
+    if (storageDataType(mask.getType()) == type && OpMaker::dimsOf(mask).back() == keys &&
+        hidden == kHidden)
       return mask;
-    return maker.weight(convert(foldedMask(*constant, keys), type), "mask");
+    return maker.weight(convert(foldedMask(*constant, keys, hidden), type), "mask");
   }
   if (storageDataType(mask.getType()) == DataType::Bool) {
     const auto number = [&](float chosen, StringRef what) {
@@ -113,7 +116,7 @@ Value codegen::maskNumbers(OpMaker &maker, tpu::ScaleDotProductAttentionOp op, T
     };
     mask = maker.make(tpu::WhereOp::getOperationName(), "mask",
                       Type(OpMaker::typeOf(mask).clone(element)),
-                      {mask, number(0, "visible"), number(kHidden, "hidden")}, {});
+                      {mask, number(0, "visible"), number(hidden, "hidden")}, {});
   } else if (OpMaker::typeOf(mask).getElementType() != element) {
     mask = maker.converted(mask, element, "mask");
   }
@@ -126,12 +129,12 @@ Value codegen::maskNumbers(OpMaker &maker, tpu::ScaleDotProductAttentionOp op, T
   dims.back() = keys;
   NamedAttrList attributes;
   attributes.set("paddings", maker.builder.getI64ArrayAttr(paddings));
-  attributes.set("val", maker.builder.getF64FloatAttr(kHidden));
+  attributes.set("val", maker.builder.getF64FloatAttr(hidden));
   const Value no = maker.none();
   return maker.make<tpu::PadOp>("mask_of_all", dims, {mask, no, no, no}, attributes);
 }
 
-std::optional<Tensor> codegen::hiddenPlaces(tpu::ScaleDotProductAttentionOp op) {
+std::optional<Tensor> codegen::hiddenPlaces(tpu::ScaleDotProductAttentionOp op, float hidden) {
   const auto left = static_cast<int64_t>(op.getLeftWindow());
   const auto right = static_cast<int64_t>(op.getRightWindow());
   if (!op.getIsCausal() && left < 0 && right < 0)
@@ -144,25 +147,25 @@ std::optional<Tensor> codegen::hiddenPlaces(tpu::ScaleDotProductAttentionOp op) 
     for (int64_t j = 0; j < sizes.keys; ++j) {
       const bool hides = (op.getIsCausal() && j > place) || (left >= 0 && j < place - left) ||
                          (right >= 0 && j > place + right);
-      numbers[static_cast<size_t>(i * sizes.keys + j)] = hides ? kHidden : 0;
+      numbers[static_cast<size_t>(i * sizes.keys + j)] = hides ? hidden : 0;
     }
   }
   return places;
 }
 
-bool codegen::hidesRows(const Tensor &numbers) {
+bool codegen::hidesRows(const Tensor &numbers, float hidden) {
   const Tensor wide = convert(numbers, DataType::F32);
   const std::span<const float> all = wide.data<float>();
   const auto width = static_cast<size_t>(numbers.shape()[numbers.shape().rank() - 1]);
   for (size_t begin = 0; begin < all.size(); begin += width)
-    if (llvm::all_of(all.subspan(begin, width), [](float number) { return number == kHidden; }))
+    if (llvm::all_of(all.subspan(begin, width), [&](float number) { return number <= hidden; }))
       return true;
   return false;
 }
 
-bool codegen::mayHideRows(Value numbers) {
+bool codegen::mayHideRows(Value numbers, float hidden) {
   const std::optional<Tensor> constant = OpMaker::constantOf(numbers);
-  return !constant || hidesRows(*constant);
+  return !constant || hidesRows(*constant, hidden);
 }
 
 bool codegen::isAttentionAlone(tpu::ScaleDotProductAttentionOp op) {

@@ -12,6 +12,7 @@
 #include "tpuc/Codegen/Decompose/OpMaker.h"
 #include "tpuc/Dialect/Tpu/AttentionOps.h"
 
+#include <limits>
 #include <map>
 #include <tuple>
 
@@ -24,17 +25,24 @@ struct AttentionSizes {
 };
 AttentionSizes attentionSizes(tpu::ScaleDotProductAttentionOp op);
 
-/// The mask of `op` as numbers of type `element` for all keys: -inf where a key is hidden. There
-/// must be a mask, of booleans or numbers.
-mlir::Value maskNumbers(OpMaker &maker, tpu::ScaleDotProductAttentionOp op, mlir::Type element);
+/// What is added to the scores of a hidden key.
+inline constexpr float kHidden = -std::numeric_limits<float>::infinity();
+/// The same on chips that tell infinite numbers by no sign: sums of two, and of a score, are
+/// finite, and e to the power of their distance to any score is 0.
+inline constexpr float kFiniteHidden = -0x1p100F;
 
-/// 0, or -inf where a key is hidden from a query by their places: F32 [Q, T]. None where nothing
-/// is.
-std::optional<Tensor> hiddenPlaces(tpu::ScaleDotProductAttentionOp op);
+/// The mask of `op` as numbers of type `element` for all keys: `hidden` where a key is hidden.
+/// There must be a mask, of booleans or numbers; constant ones are at least `hidden`.
+mlir::Value maskNumbers(OpMaker &maker, tpu::ScaleDotProductAttentionOp op, mlir::Type element,
+                        float hidden = kHidden);
 
-/// Whether all elements of a row of numbers to add may be -inf.
-bool mayHideRows(mlir::Value numbers);
-bool hidesRows(const Tensor &numbers);
+/// 0, or `hidden` where a key is hidden from a query by their places: F32 [Q, T]. None where
+/// nothing is.
+std::optional<Tensor> hiddenPlaces(tpu::ScaleDotProductAttentionOp op, float hidden = kHidden);
+
+/// Whether all elements of a row of numbers to add may be `hidden`.
+bool mayHideRows(mlir::Value numbers, float hidden = kHidden);
+bool hidesRows(const Tensor &numbers, float hidden = kHidden);
 
 /// Whether an attention has static shapes and nothing but queries, keys, values and what hides
 /// keys: a mask of booleans or floats, or their places. Its softmax rounds no steps. On stored

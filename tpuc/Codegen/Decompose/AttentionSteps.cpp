@@ -73,7 +73,8 @@ public:
   AttentionSteps(OpMaker &maker, tpu::ScaleDotProductAttentionOp op)
       : maker(maker), op(op), builder(maker.builder), scoreElement(scoreElementOf(op)),
         type(*storageDataType(scoreElement)),
-        isWide(scoreElement != OpMaker::typeOf(op.getQuery()).getElementType()) {}
+        isWide(scoreElement != OpMaker::typeOf(op.getQuery()).getElementType()),
+        hidden(hasScheme(maker.backend.info(), schemes::kF32) ? kHidden : kFiniteHidden) {}
 
   void run() {
     query = heads(kQuery, op.getQNumHeads(), "query");
@@ -217,25 +218,26 @@ private:
     return scores;
   }
 
-  /// What hides keys is -inf. Of a row of nothing else the softmax is 0, but no kernel subtracts
-  /// -inf from itself: it becomes the lowest number, and `sees` says which rows see a key.
+  /// What hides keys is -inf, or finite on chips without F32. Of a row of nothing else the softmax
+  /// is 0, but no kernel subtracts -inf from itself: it becomes the lowest number, and `sees` says
+  /// which rows see a key.
   Value masked(Value scores) {
     bool mayHideAll = false;
     if (isPresent(kMask)) {
-      const Value numbers = maskNumbers(maker, op, scoreElement);
+      const Value numbers = maskNumbers(maker, op, scoreElement, hidden);
       scores = maker.makeLike<tpu::AddOp>("masked", {scores, numbers});
-      mayHideAll = mayHideRows(numbers);
+      mayHideAll = mayHideRows(numbers, hidden);
     }
-    if (const std::optional<Tensor> places = hiddenPlaces(op)) {
+    if (const std::optional<Tensor> places = hiddenPlaces(op, hidden)) {
       scores =
           maker.makeLike<tpu::AddOp>("biased", {scores, maker.weight(*places, "places", scores)});
       // Together they may hide what neither does.
-      mayHideAll |= isPresent(kMask) || hidesRows(*places);
+      mayHideAll |= isPresent(kMask) || hidesRows(*places, hidden);
     }
     expose(kBiased, scores);
     if (!mayHideAll)
       return scores;
-    const double lowest = lowestOf(type);
+    const double lowest = hidden == kHidden ? lowestOf(type) : double(hidden) / 2;
     sees = seeingRows(scores, lowest);
     return byNumber<tpu::MaxConstOp>("limited", scores, lowest);
   }
@@ -265,6 +267,7 @@ private:
   Type scoreElement;
   DataType type; ///< Of scores
   bool isWide;
+  float hidden; ///< What is added to the scores of hidden keys.
   Value query, key, value;
   int64_t rows = 0, columns = 0;
   /// 0 for rows that see no key, 1 for others; null if all see some.
@@ -297,6 +300,14 @@ bool codegen::decomposeAttention(OpMaker &maker) {
   if (Value mask = op.getMask(); !isa<NoneType>(mask.getType()))
     if (storageDataType(mask.getType()) != DataType::Bool && !OpMaker::isFloat(mask))
       return false;
+  // Without F32, infinite numbers have no sign: what is given, or comes, with them is the host's.
+  const bool isOfComputedNumbers = !isa<NoneType>(op.getMask().getType()) &&
+                                   storageDataType(op.getMask().getType()) != DataType::Bool &&
+                                   !OpMaker::constantOf(op.getMask());
+  const bool givesScores = !isa<NoneType>(op->getResult(kScores).getType());
+  if (!hasScheme(maker.backend.info(), schemes::kF32) &&
+      (isOfComputedNumbers || (givesScores && !hidesNothing(op))))
+    return false;
   AttentionSteps(maker, op).run();
   return true;
 }
