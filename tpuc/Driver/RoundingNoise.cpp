@@ -16,8 +16,10 @@
 #include "tpuc/Dialect/Tpu/CastOps.h"
 #include "tpuc/Dialect/Tpu/ConvolutionOps.h"
 #include "tpuc/Dialect/Tpu/NormOps.h"
+#include "tpuc/Dialect/Tpu/PoolOps.h"
 #include "tpuc/Dialect/Tpu/RecurrentOps.h"
 #include "tpuc/Dialect/Tpu/ReduceOps.h"
+#include "tpuc/Dialect/Tpu/ResizeOps.h"
 #include "tpuc/Dialect/Tpu/StoredType.h"
 #include "tpuc/Driver/DetectionSets.h"
 #include "tpuc/Driver/Validation.h"
@@ -39,8 +41,9 @@ using namespace tpuc;
 
 namespace {
 
-/// One in so many integers that are made from floats is moved.
-constexpr uint64_t kFlipped = 1024;
+/// One in so many integers that are made from floats is moved; where floats of 16 bits are
+/// multiplied to make them, of these.
+constexpr uint64_t kFlipped = 1024, kFlippedOften = 16;
 
 /// One in so many floats of 16 bits is moved, of layers that round once and of others.
 constexpr uint64_t kMovedOnce = 32, kMovedOften = 2;
@@ -134,11 +137,13 @@ bool computesInF32(mlir::ModuleOp lowered) {
 
 /// Whether a device may keep what the layer adds up in the type of its result: sums of single
 /// channels, states, weights of a second product. Without F32 it may each step of a function, a
-/// norm or a quotient.
+/// norm, a mean, a power or a quotient, and the product that makes integers of floats.
 bool roundsOften(mlir::Operation *op, bool hasF32) {
   const bool hasSteps =
-      hasFunctions(op) || mlir::isa<tpu::LayerNormOp, tpu::RMSNormOp, tpu::GroupNormOp,
-                                    tpu::InstanceNormOp, tpu::DivOp, tpu::ReduceOp>(op);
+      hasFunctions(op) ||
+      mlir::isa<tpu::LayerNormOp, tpu::RMSNormOp, tpu::GroupNormOp, tpu::InstanceNormOp, tpu::DivOp,
+                tpu::ReduceOp, tpu::AvgPoolOp, tpu::MeanOp, tpu::LRNOp, tpu::NormalizeOp,
+                tpu::PowConstOp, tpu::PowOp, tpu::InterpOp, tpu::PixelNormOp, tpu::CastOp>(op);
   if (!hasF32 && hasSteps)
     return true;
   if (auto conv = mlir::dyn_cast<tpu::ConvOp>(op))
@@ -186,8 +191,9 @@ void moveIntegers(std::span<float> values, const Movement &movement, uint64_t se
     values[i] += static_cast<float>((random >> 63) != 0 ? movement.scale : -movement.scale);
   };
   bool isMoved = false;
+  const uint64_t oneIn = movement.roundsOften ? kFlippedOften : kFlipped;
   for (size_t i = 0; i < values.size(); ++i)
-    if (const uint64_t random = randomAt(seed, i); random % kFlipped == 0) {
+    if (const uint64_t random = randomAt(seed, i); random % oneIn == 0) {
       move(i, random);
       isMoved = true;
     }

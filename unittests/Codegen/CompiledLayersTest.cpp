@@ -1234,6 +1234,31 @@ std::string nameOf(const testing::TestParamInfo<std::tuple<std::string, Layer>> 
   return fmt::format("{}_{}", std::get<0>(info.param), std::get<1>(info.param).name);
 }
 
+/// A layer on a chip that has no F32.
+class DeployedLayers : public CompiledLayers {};
+
+/// In INT8. What the chip does not compute in integers is in floats, or on the host.
+TEST_P(DeployedLayers, MakeAModelFile) {
+  const auto &[chip, layer] = GetParam();
+  if (isTooLarge(layer, **lookupTarget(chip)))
+    GTEST_SKIP() << "too large for " << chip;
+  for (unsigned seed = 1; seed <= 2; ++seed) {
+    Sketch sketch(seed);
+    layer.draw(sketch);
+    // Factors of casts to integers are BF16, so that these may be next to those of the interpreter.
+    deploy(sketch, {.chip = chip,
+                    .mode = kModes[3],
+                    .opt = 0,
+                    .isStrict = seed % 2 == 1,
+                    .decides = std::string_view(layer.name) == "CompareAndChoose"});
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Layers, DeployedLayers,
+                         testing::Combine(testing::ValuesIn(compiledChipsWithoutF32()),
+                                          testing::ValuesIn(kLayers)),
+                         nameOf);
+
 INSTANTIATE_TEST_SUITE_P(Layers, CompiledLayers,
                          testing::Combine(testing::ValuesIn(compiledChips()),
                                           testing::ValuesIn(kLayers)),

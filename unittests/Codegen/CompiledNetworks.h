@@ -44,6 +44,10 @@ struct Compilation {
   bool isExact = false;
   /// Some of it is computed by the host.
   bool needsHost = false;
+  /// For `deploy`: integers wherever an op has a form on them.
+  bool isStrict = false;
+  /// For `deploy`: a rounding next to a bound decides what elements of the results are.
+  bool decides = false;
 };
 
 /// The modes in which the chip's back end compiles networks.
@@ -57,6 +61,11 @@ protected:
   /// compares it with the lowered network: integers give the same bits, floats what their precision
   /// allows.
   void check(const Sketch &sketch, const Compilation &compilation);
+
+  /// `model_deploy` of the network that `sketch` draws makes a model file in the mode's types or,
+  /// of what the chip does not compute in these, in others and on the host; the file computes what
+  /// the lowered network does.
+  void deploy(const Sketch &sketch, const Compilation &compilation);
 
   void calibrate(mlir::ModuleOp module, const TensorMap &inputs);
   void transform(mlir::ModuleOp module, llvm::function_ref<void(mlir::OpPassManager &)> add);

@@ -238,6 +238,37 @@ void drawTransposed(Sketch &sketch) {
                         sketch.between(0, stride - 1)));
 }
 
+/// Groups of several channels, which have no kernel on integers.
+void drawTransposedGroups(Sketch &sketch) {
+  const int64_t groups = sketch.among({2, 3});
+  sketch.input("x", {1, groups * 4, sketch.between(2, 7), sketch.between(2, 7)});
+  sketch.weight("w", {groups * 4, 5, 3, 3});
+  conv(sketch, "c", "x", groups * 4, groups * 4, 3, 1);
+  sketch.op("t", "Deconv", {"c", "w", sketch.weight("b", {groups * 5})},
+            fmt::format("kernel_shape = [3, 3], strides = [2, 2], group = {} : i64", groups));
+  conv(sketch, "r", "t", groups * 5, 6, 1, 1);
+}
+
+/// Sums, means and least numbers of stored integers over rows, between convolutions.
+void drawReducedIntegers(Sketch &sketch) {
+  const char *const modes[] = {"ReduceSum", "ReduceMean", "ReduceMin"};
+  const char *const axes[] = {"1", "2", "3", "1, 2"};
+  sketch.input("x", {1, 3, sketch.between(3, 9), sketch.between(3, 9)});
+  conv(sketch, "c", "x", 3, 17, 3, 1);
+  sketch.op("r", "Reduce", {"c", "n"},
+            fmt::format("axes = [{}], mode = \"{}\", keepdims = true", axes[sketch.between(0, 3)],
+                        modes[sketch.between(0, 2)]));
+}
+
+/// An input that is read in integers and in floats.
+void drawInputOfTwoTypes(Sketch &sketch) {
+  sketch.input("x", {1, 3, 6, sketch.between(3, 9)});
+  conv(sketch, "c", "x", 3, 3, 3, 1);
+  sketch.op("e", "Exp", {"x"});
+  sketch.op("s", "Add", {"c", "e"});
+  sketch.op("r", "Add", {"s", "x"});
+}
+
 /// Windows that do not meet, and rows behind the last one, in tiles of few rows.
 void drawApart(Sketch &sketch) {
   sketch.input("x", {1, 70, 40, 40});
@@ -412,6 +443,33 @@ TEST_P(CompiledStored, AreAsLowered) {
 std::string nameOf(const testing::TestParamInfo<std::tuple<std::string, Network>> &info) {
   return fmt::format("{}_{}", std::get<0>(info.param), std::get<1>(info.param).name);
 }
+
+class DeployedStored : public CompiledStored {};
+
+/// What is no layer of `kNetworks`, as the chip does not compute all of it in integers.
+constexpr Network kLoweredNetworks[] = {{"TransposedGroups", drawTransposedGroups},
+                                        {"ReducedIntegers", drawReducedIntegers},
+                                        {"InputOfTwoTypes", drawInputOfTwoTypes}};
+
+/// In INT8. What the chip does not compute in integers is in floats, or on the host.
+TEST_P(DeployedStored, MakeAModelFile) {
+  const auto &[chip, network] = GetParam();
+  for (unsigned seed = 1; seed <= 4; ++seed) {
+    Sketch sketch(seed);
+    network.draw(sketch);
+    deploy(sketch, {.chip = chip, .mode = kModes[3], .opt = 0, .isStrict = seed % 2 == 1});
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Networks, DeployedStored,
+                         testing::Combine(testing::ValuesIn(compiledChipsWithoutF32()),
+                                          testing::ValuesIn(kNetworks)),
+                         nameOf);
+
+INSTANTIATE_TEST_SUITE_P(Lowered, DeployedStored,
+                         testing::Combine(testing::ValuesIn(compiledChipsWithoutF32()),
+                                          testing::ValuesIn(kLoweredNetworks)),
+                         nameOf);
 
 INSTANTIATE_TEST_SUITE_P(Networks, CompiledStored,
                          testing::Combine(testing::ValuesIn(compiledChipsWithoutF32()),

@@ -13,7 +13,10 @@
 // RUN: not %{lower} 2>&1 | FileCheck %s --check-prefix=MODE
 // REDEFINE: %{to} = bm1684x --convert-top-to-tpu --convert-top-to-tpu
 // RUN: not %{lower} 2>&1 | FileCheck %s --check-prefix=TWICE
-// RUN: sed 's/0.5 : f32/0.5e6 : f32/' %s > %t.mlir && not tpuc-opt %t.mlir --shape-infer --import-calibration-table=file=%S/Inputs/chips.cali --chip-assign=chip=cv183x --convert-top-to-tpu=mode=INT8 2>&1 | FileCheck %s --check-prefix=LARGE
+// RUN: sed 's/0.5 : f32/0.5e6 : f32/' %s > %t.mlir
+// RUN: tpuc-opt %t.mlir --shape-infer --import-calibration-table=file=%S/Inputs/chips.cali --chip-assign=chip=cv183x --convert-top-to-tpu=mode=INT8 | FileCheck %s --check-prefix=LARGE
+// RUN: echo 'conv INT8' > %t.table
+// RUN: not tpuc-opt %t.mlir --shape-infer --import-calibration-table=file=%S/Inputs/chips.cali --chip-assign=chip=cv183x "--convert-top-to-tpu=mode=INT8 qtable=%t.table" 2>&1 | FileCheck %s --check-prefix=TABLE
 
 // Both roundings inside the convolution; 31 bits are shifted before `rshift` counts.
 // CV183X: "tpu.Conv"{{.*}}multiplier = [1442928645], {{.*}}quant_mode = "TFLite", {{.*}}round_mode = "HalfUp", rshift = [7]}
@@ -29,7 +32,8 @@
 // ASYMMETRIC: error: --chip bm1684: {{.*}}symmetric
 // MODE: error: mode: 'INT4'; expected F32, F16, BF16, INT8 or INT16
 // TWICE: error: module: is lowered already; expected a module of top ops
-// LARGE: error: layer 'conv': its sums are to be multiplied by {{.*}}; expected less than 1, as cv183x scales them
+// LARGE: "tpu.Conv"{{.*}}storage_reason = "its sums would be multiplied by {{.*}}, and cv183x multiplies them by less than 1"{{.*}} -> tensor<1x3x4x4xbf16>
+// TABLE: error: layer 'conv': its sums are to be multiplied by {{.*}}; expected less than 1, as cv183x scales them
 module attributes {module.name = "net"} {
   func.func @main(%arg0: tensor<1x3x4x4xf32>) -> tensor<1x3x4x4xf32> {
     %none = "top.None"() : () -> none

@@ -53,6 +53,7 @@ private:
   Value addArgument(Value value);
   Expected<int32_t> valueOf(Value value, StringRef name, std::optional<Value> original);
   Expected<void> addOp(Operation &op);
+  Expected<void> addStoredCast(tpu::CastOp op);
 
   ArrayRef<Operation *> layers;
   OwningOpRef<ModuleOp> isolated;
@@ -134,7 +135,79 @@ Expected<int32_t> ProgramMaker::valueOf(Value value, StringRef name,
   return number;
 }
 
+/// A cast from or to stored integers, step by step as the interpreter computes it: x = (q - zero) *
+/// scale, and q = zero + x / scale within the range of its type, rounded half away from zero.
+Expected<void> ProgramMaker::addStoredCast(tpu::CastOp op) {
+  const std::string layer = layerName(op);
+  Expected<int32_t> input = valueOf(op.getInput(), layer, std::nullopt);
+  Expected<int32_t> result = valueOf(op.getOutput(), layer, std::nullopt);
+  if (!input || !result)
+    return propagate(input ? result : input);
+  int32_t last = *input;
+  std::vector<cpu::Op> steps;
+  const auto addStep = [&](const char *name, DataType type,
+                           std::vector<std::pair<std::string, ops::Attribute>> attributes,
+                           std::vector<int32_t> operands) {
+    cpu::Value value = program.values[static_cast<size_t>(*result)];
+    value.name = layer + "_step" + std::to_string(program.values.size());
+    value.type = type;
+    value.home = cpu::Home::Host;
+    value.address = 0;
+    last = static_cast<int32_t>(program.values.size());
+    program.values.push_back(std::move(value));
+    steps.push_back({name, layer, std::move(attributes), std::move(operands), {last}});
+  };
+  const auto castTo = [&](DataType type) {
+    addStep("Cast", type, {{"to", type}, {"saturate", true}}, {last});
+  };
+  const auto add = [&](double number) {
+    addStep("AddConst", DataType::F32,
+            {{"const_val", number}, {"do_relu", false}, {"relu_limit", -1.0}}, {last});
+  };
+  const auto multiply = [&](double number) {
+    addStep("MulConst", DataType::F32,
+            {{"const_val", number}, {"do_relu", false}, {"relu_limit", -1.0}}, {last});
+  };
+  if (program.values[static_cast<size_t>(last)].type != DataType::F32)
+    castTo(DataType::F32);
+  if (const quant::UniformQuantizedType from = tpu::quantizedType(op.getInput())) {
+    const QuantParams params = tpu::paramsOf(from);
+    if (params.zeroPoint != 0)
+      add(-static_cast<double>(params.zeroPoint));
+    multiply(static_cast<float>(params.scale));
+  }
+  if (const quant::UniformQuantizedType to = tpu::quantizedType(op.getOutput())) {
+    const QuantParams params = tpu::paramsOf(to);
+    const IntegerRange range = tpu::rangeOf(to);
+    const auto zeroPoint = static_cast<double>(params.zeroPoint);
+    multiply(static_cast<float>(1.0 / params.scale));
+    addStep("Clip", DataType::F32,
+            {{"min", static_cast<double>(range.lowest) - zeroPoint},
+             {"max", static_cast<double>(range.highest) - zeroPoint}},
+            {last});
+    const int32_t bounded = last;
+    // The largest float below one half, with the sign of what is rounded; the rest is cut off.
+    addStep("Sign", DataType::F32, {}, {last});
+    multiply(0x1.fffffep-2);
+    addStep("Add", DataType::F32, {{"do_relu", false}, {"relu_limit", -1.0}}, {bounded, last});
+    castTo(DataType::I32);
+    if (params.zeroPoint != 0) {
+      castTo(DataType::F32);
+      add(zeroPoint);
+    }
+  }
+  if (const DataType type = program.values[static_cast<size_t>(*result)].type;
+      steps.empty() || program.values[static_cast<size_t>(last)].type != type)
+    castTo(type);
+  steps.back().results = {*result};
+  llvm::move(steps, std::back_inserter(program.ops));
+  return {};
+}
+
 Expected<void> ProgramMaker::addOp(Operation &op) {
+  if (auto cast = dyn_cast<tpu::CastOp>(op);
+      cast && (tpu::isQuantized(cast.getInput()) || tpu::isQuantized(cast.getOutput())))
+    return addStoredCast(cast);
   cpu::Op made;
   made.name = evaluatorName(&op);
   made.layer = layerName(&op);
@@ -213,9 +286,8 @@ Expected<void> codegen::checkCpuForm(Operation *op) {
   }
   const bool isQuantized = llvm::any_of(op->getOperands(), tpu::isQuantized) ||
                            llvm::any_of(op->getResults(), tpu::isQuantized);
-  const bool isOnIntegers =
-      op->hasAttr("dequant_scale") || tpu::hasIntegerFusion(op) ||
-      (isQuantized && (op->hasAttr("rshift") || op->hasAttr("quant_mode") || isa<tpu::CastOp>(op)));
+  const bool isOnIntegers = op->hasAttr("dequant_scale") || tpu::hasIntegerFusion(op) ||
+                            (isQuantized && (op->hasAttr("rshift") || op->hasAttr("quant_mode")));
   if (isOnIntegers || !ops::findEvaluator(evaluatorName(op)))
     return makeError("",
                      isOnIntegers ? "the CPU has no requantization" : "the CPU has no form of it");

@@ -237,18 +237,31 @@ struct ConvertTopToTpuPass : tpuc::impl::ConvertTopToTpuBase<ConvertTopToTpuPass
 struct StripIoQuantPass : tpuc::impl::StripIoQuantBase<StripIoQuantPass> {
   using Base::Base;
 
-  /// An input whose only reader stores it in another type. It is given as its source stores it:
+  /// An input whose readers all store it in another type. It is given as its source stores it:
   /// where the network has other integers of that scale, these are made of it. Bytes of pictures
-  /// stay what they are.
-  static void stripInput(top::InputOp input) {
+  /// stay what they are. Of several types, floats count on a chip that has no others, and integers
+  /// are made of these.
+  static void stripInput(top::InputOp input, bool hasF32) {
     auto stated = input->getAttrOfType<TypeAttr>(kSourceType);
     input->removeAttr(kSourceType);
-    if (!input.getOutput().hasOneUse() || tpu::isQuantized(input.getOutput()))
+    if (input.getOutput().use_empty() || tpu::isQuantized(input.getOutput()))
       return;
-    auto cast = dyn_cast<tpu::CastOp>(*input.getOutput().user_begin());
-    if (!cast)
+    SmallVector<tpu::CastOp> casts;
+    for (Operation *user : input.getOutput().getUsers()) {
+      casts.push_back(dyn_cast<tpu::CastOp>(user));
+      if (!casts.back())
+        return;
+    }
+    const auto isOfFloats = [](tpu::CastOp cast) { return !tpu::isQuantized(cast.getOutput()); };
+    tpu::CastOp first = *std::max_element(casts.begin(), casts.end(), [&](auto left, auto right) {
+      return isOfFloats(left) < isOfFloats(right);
+    });
+    const auto isLikeFirst = [&](tpu::CastOp cast) {
+      return cast.getOutput().getType() == first.getOutput().getType();
+    };
+    if (!llvm::all_of(casts, isLikeFirst) && (hasF32 || !isOfFloats(first)))
       return;
-    const auto stored = mlir::cast<RankedTensorType>(cast.getOutput().getType());
+    const auto stored = mlir::cast<RankedTensorType>(first.getOutput().getType());
     quant::UniformQuantizedType wanted = tpu::quantizedType(stored);
     auto source = stated ? dyn_cast<quant::UniformQuantizedType>(stated.getValue())
                          : quant::UniformQuantizedType();
@@ -259,15 +272,20 @@ struct StripIoQuantPass : tpuc::impl::StripIoQuantBase<StripIoQuantPass> {
     input.getOutput().setType(given);
     Value value = input.getOutput();
     if (isOther) {
-      OpBuilder builder(cast);
-      OperationState state(cast.getLoc(), tpu::RequantIntOp::getOperationName(), value, stored);
+      OpBuilder builder(input.getContext());
+      builder.setInsertionPointAfter(input);
+      OperationState state(first.getLoc(), tpu::RequantIntOp::getOperationName(), value, stored);
       // A factor of 1.
       state.addAttribute("multiplier", builder.getI64ArrayAttr(1));
       state.addAttribute("rshift", builder.getI64ArrayAttr(0));
       value = builder.create(state)->getResult(0);
     }
-    cast.getOutput().replaceAllUsesWith(value);
-    cast.erase();
+    for (tpu::CastOp cast : llvm::make_filter_range(casts, isLikeFirst)) {
+      cast.getOutput().replaceAllUsesWith(value);
+      if (cast != first)
+        cast.erase();
+    }
+    first.erase();
   }
 
   /// An output, however often it is given, that is stored in another type before.
@@ -288,9 +306,11 @@ struct StripIoQuantPass : tpuc::impl::StripIoQuantBase<StripIoQuantPass> {
     auto main = getOperation().lookupSymbol<func::FuncOp>("main");
     if (!main || main.isExternal())
       return;
+    const Expected<const TargetInfo *> target = targetOf(getOperation());
+    const bool hasF32 = !target || hasScheme(**target, schemes::kF32);
     if (quantInput)
       for (auto input : llvm::to_vector(main.front().getOps<top::InputOp>()))
-        stripInput(input);
+        stripInput(input, hasF32);
     for (auto input : main.front().getOps<top::InputOp>())
       input->removeAttr(kSourceType);
     if (quantOutput) {

@@ -132,6 +132,7 @@ StoragePlan::StoragePlan(func::FuncOp main, const TargetInfo &target, PlanOption
   decideMovers();
   decideResults();
   shareTypes();
+  decideFactors();
 }
 
 quant::UniformQuantizedType StoragePlan::typeFor(Value value) const {
@@ -561,5 +562,29 @@ void StoragePlan::shareTypes() {
     for (Value result : op.getResults())
       if (types.contains(result))
         types[result] = types[operands[0]->get()];
+  }
+}
+
+/// Of products on integers, the factor that makes their sums integers of the result must be below 1
+/// inside of convolutions. It is at most that of the largest weight.
+void StoragePlan::decideFactors() {
+  if (!integerScheme || target.requant.strategy != RequantStrategy::InConvolution)
+    return;
+  const double steps = std::ldexp(1.0, static_cast<int>(bitWidth(integerScheme->weight)) - 1) - 1;
+  for (Operation &op : main.front().without_terminator()) {
+    if (!isProduct(&op) || !isInteger(&op) || givesFloats(&op) ||
+        options.exceptions.contains(layerName(&op)) || tpu::isQuantized(op.getResult(0)))
+      continue;
+    const quant::UniformQuantizedType input = quantized(op.getOperand(0));
+    const quant::UniformQuantizedType result = quantized(op.getResult(0));
+    const std::optional<double> largest = largestOf(op.getOperand(1));
+    if (!input || !result || !largest)
+      continue;
+    const double factor = input.getScale() * (*largest / steps) / result.getScale();
+    if (factor >= 1)
+      decisions[&op] = {decideFloat(&op, floatsFor(&op)).scheme,
+                        fmt::format("its sums would be multiplied by {:.3g}, and {} multiplies "
+                                    "them by less than 1",
+                                    factor, target.name)};
   }
 }

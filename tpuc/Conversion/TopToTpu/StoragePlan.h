@@ -95,6 +95,9 @@ bool isAttentionMask(mlir::OpOperand &operand);
 /// to fewer bits between. With `floatOutputs`, that holds for outputs of the network, too, also
 /// behind reshapes.
 ///
+/// A product on integers whose sums were to be multiplied by 1 or more is on floats where the chip
+/// multiplies them by less, unless an exception says otherwise.
+///
 /// Tensors that an op moves elements between share one scale and zero point: those of its result
 /// where nobody else reads the operand, else those of the operand (manual 6.3.5,
 /// "BackwardCalibration").
@@ -132,6 +135,7 @@ private:
   void decideResults();
   void shareTypes();
   void shareRescaled(top::MulConstOp op);
+  void decideFactors();
   quant::UniformQuantizedType typeFor(mlir::Value value) const;
 
   mlir::func::FuncOp main;

@@ -107,6 +107,9 @@ Expected<Place> CV18xxBackend::placeOf(Operation *op) const {
     return makeError("", "there is no kernel for it");
   if (isa<tpu::ConvOp, tpu::DeconvOp>(op) && !constantOf(op->getOperand(1)))
     return makeError("", "a filter that is computed", "a constant");
+  if (isa<tpu::ConvOp, tpu::DeconvOp>(op) && !isa<NoneType>(op->getOperand(2).getType()) &&
+      !constantOf(op->getOperand(2)))
+    return makeError("", "a bias that is computed", "a constant");
   if (isa<tpu::LSTMOp, tpu::GRUOp, tpu::RNNOp>(op))
     for (unsigned index : {1U, 2U, 3U})
       if (Value constant = op->getOperand(index);
