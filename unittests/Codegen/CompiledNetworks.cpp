@@ -24,6 +24,7 @@
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Parser/Parser.h"
+#include <cmath>
 
 namespace tpuc::codegen {
 
@@ -53,7 +54,7 @@ CompiledNetworks::CompiledNetworks() : context(mlir::MLIRContext::Threading::DIS
   registerEvaluators(context);
 }
 
-/// Gives every tensor its shape and the range that it has.
+/// Gives every tensor its shape and the range that it has, if that is finite.
 void CompiledNetworks::calibrate(mlir::ModuleOp module, const TensorMap &inputs) {
   auto interpreter = Interpreter::create(module, {.numThreads = 1, .keepAll = true});
   ASSERT_TRUE(interpreter) << interpreter.error().message();
@@ -69,6 +70,10 @@ void CompiledNetworks::calibrate(mlir::ModuleOp module, const TensorMap &inputs)
       continue;
     }
     auto [least, most] = std::ranges::minmax(tensor.data<float>());
+    if (!std::isfinite(least) || !std::isfinite(most)) {
+      op.getResult(0).setType(tensorType(&context, tensor.type(), tensor.shape()));
+      continue;
+    }
     const auto element = quant::CalibratedQuantizedType::get(
         mlir::Float32Type::get(&context),
         {1.02 * std::min(least, 0.0F) - 1e-3, 1.02 * std::max(most, 0.0F) + 1e-3});

@@ -188,6 +188,17 @@ void drawHiddenKeys(Sketch &sketch) {
                       : "is_causal = true, left_window = 4 : i64, right_window = 2 : i64");
 }
 
+/// Scores of which a constant hides some, by infinite numbers.
+void drawHiddenScores(Sketch &sketch) {
+  sketch.input("x", {1, 2, 9, 21});
+  sketch.weight("m", {9, 21});
+  for (auto &[name, mask] : sketch.weights)
+    for (size_t i = 0; i < 9 * 21; ++i)
+      mask.mutableData<float>()[i] = i % 21 > i / 21 + 3 ? -INFINITY : 0;
+  sketch.op("a", "Add", {"x", "m"});
+  sketch.op("r", "Softmax", {"a"}, "axis = -1 : i64");
+}
+
 /// A product of two tensors.
 void drawComputedMatrix(Sketch &sketch) {
   const int64_t inner = sketch.among({7, 64}), columns = sketch.among({5, 64, 90});
@@ -442,6 +453,17 @@ TEST_P(CompiledStored, AreAsLowered) {
 
 std::string nameOf(const testing::TestParamInfo<std::tuple<std::string, Network>> &info) {
   return fmt::format("{}_{}", std::get<0>(info.param), std::get<1>(info.param).name);
+}
+
+using InfiniteConstants = CompiledNetworks;
+
+TEST_F(InfiniteConstants, HideScores) {
+  for (const std::string &chip : compiledChipsWithoutF32()) {
+    SCOPED_TRACE(chip);
+    Sketch sketch(1);
+    drawHiddenScores(sketch);
+    check(sketch, {.chip = chip, .mode = {"BF16", schemes::kBF16}});
+  }
 }
 
 class DeployedStored : public CompiledStored {};

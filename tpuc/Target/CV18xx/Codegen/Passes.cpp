@@ -12,6 +12,8 @@
 #include "tpuc/Codegen/Decompose/OpMaker.h"
 #include "tpuc/Codegen/Decompose/RewriteOps.h"
 #include "tpuc/Dialect/Top/ShapeInference.h"
+#include "tpuc/Dialect/Top/StructureOps.h"
+#include "tpuc/Dialect/Top/TypeUtils.h"
 #include "tpuc/Dialect/Tpu/ConvolutionOps.h"
 #include "tpuc/Dialect/Tpu/IndexOps.h"
 #include "tpuc/Dialect/Tpu/PoolOps.h"
@@ -19,6 +21,9 @@
 #include "tpuc/Dialect/Tpu/StoredType.h"
 #include "tpuc/Dialect/Tpu/TpuDialect.h"
 #include "tpuc/Interpreter/Kernels/FixedPoint.h"
+#include "tpuc/Support/Convert.h"
+
+#include <cmath>
 
 using namespace mlir;
 using namespace tpuc::codegen;
@@ -185,10 +190,55 @@ struct GatherToSlice : PassWrapper<GatherToSlice, OperationPass<ModuleOp>> {
   }
 };
 
+/// The constant with finite numbers in the place of infinite ones; none where all are finite.
+std::optional<Tensor> finiteNumbers(top::WeightOp op) {
+  // Sums of several are finite, too, and e to the power of it is 0.
+  constexpr float kLarge = 0x1p100F;
+  if (storageDataType(op.getOutput().getType()) != DataType::BF16)
+    return std::nullopt;
+  Expected<Tensor> read = op.read();
+  if (!read)
+    return std::nullopt;
+  Tensor numbers = convert(*read, DataType::F32);
+  bool isChanged = false;
+  for (float &number : numbers.mutableData<float>())
+    if (std::isinf(number)) {
+      number = std::copysign(kLarge, number);
+      isChanged = true;
+    }
+  return isChanged ? std::optional(convert(numbers, DataType::BF16)) : std::nullopt;
+}
+
+struct FiniteConstants : PassWrapper<FiniteConstants, OperationPass<ModuleOp>> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(FiniteConstants)
+
+  StringRef getArgument() const override { return "finite-constants"; }
+  StringRef getDescription() const override {
+    return "Replace infinite numbers of constants by 2^100 with their sign";
+  }
+  void getDependentDialects(DialectRegistry &registry) const override {
+    registry.insert<top::TopDialect, tpu::TpuDialect>();
+  }
+  void runOnOperation() override {
+    SmallVector<top::WeightOp> constants;
+    getOperation().walk([&](top::WeightOp op) { constants.push_back(op); });
+    for (top::WeightOp op : constants)
+      if (const std::optional<Tensor> numbers = finiteNumbers(op)) {
+        SmallVector<OpOperand *> uses;
+        for (OpOperand &use : op->getUses())
+          uses.push_back(&use);
+        for (OpOperand *use : uses)
+          replaceWeight(*use, *numbers, "_finite");
+      }
+  }
+};
+
 } // namespace
 
 ArrayRef<OptionalPass> ownPasses() {
   static constexpr OptionalPass kPasses[] = {
+      {Stage::Divide,
+       []() -> std::unique_ptr<Pass> { return std::make_unique<FiniteConstants>(); }},
       {Stage::Divide, []() -> std::unique_ptr<Pass> { return std::make_unique<GatherToSlice>(); }},
       {Stage::Divide, []() -> std::unique_ptr<Pass> { return std::make_unique<AverageToConv>(); }},
   };

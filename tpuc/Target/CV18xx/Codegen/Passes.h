@@ -15,6 +15,9 @@ namespace tpuc::cv18xx::backend {
 
 /// The passes of this folder, in the order in which they run:
 ///
+/// * finite-constants: infinite numbers of constants become 2^100 with their sign, for the chip
+/// takes
+///   them for a number of no sign. They hide scores.
 /// * gather-to-slice: what constant indices name is a part of a tensor where they rise by equal
 ///   steps; there is no command that reads indices.
 /// * average-to-conv: an average of integers over windows of one size becomes a depthwise
