@@ -212,13 +212,14 @@ TEST(Check, SumsOfIntegersHaveTwoPlanes) {
   for (const char *chip : {"cv183x", "cv182x", "cv181x", "cv180x"})
     for (const char *function : {"add", "sub"}) {
       const auto messageFor = [&](bool isFirstNarrow, bool isSecondNarrow, const char *more) {
-        return messageOf(chip, fmt::format("{} #1 operands=2 res0_sign=1 opd0_sign=1 "
-                                           "opd0_narrow={:d} opd1_narrow={:d} "
-                                           "res0=[n1 c1 h1 w1]{}",
-                                           function, isFirstNarrow, isSecondNarrow, more));
+        return messageOf(chip,
+                         strided(fmt::format("{} #1 operands=2 res0_sign=1 opd0_sign=1 opd1_sign=1 "
+                                             "opd0_narrow={:d} opd1_narrow={:d} res0=[n1 c1 h1 w1] "
+                                             "opd0=[n1 c1 h1 w1] opd1=[n1 c1 h1 w1]{}",
+                                             function, isFirstNarrow, isSecondNarrow, more)));
       };
-      EXPECT_THAT(messageFor(true, false, ""), HasSubstr("a narrow first operand of a sum"));
-      EXPECT_THAT(messageFor(false, true, ""), HasSubstr("a narrow second operand of a sum"));
+      EXPECT_THAT(messageFor(true, false, ""), HasSubstr("narrow operands of a sum"));
+      EXPECT_THAT(messageFor(false, true, ""), HasSubstr("narrow operands of a sum"));
       EXPECT_THAT(messageFor(false, true, " opd1_const=1"), HasSubstr("expected two planes"));
       EXPECT_THAT(messageFor(false, false, ""), testing::Not(HasSubstr("narrow")));
       EXPECT_THAT(messageFor(true, true, " kind=bf16"), testing::Not(HasSubstr("of a sum")));
@@ -239,10 +240,10 @@ TEST(Check, HalvesOfBiasesAreApartByTheChannels) {
   EXPECT_EQ(messageFor("cv180x", "kind=bf16", 18), "");
   EXPECT_EQ(messageFor("cv181x", "", 3), "");
   EXPECT_THAT(messageFor("cv181x", "kind=bf16", 8),
-              HasSubstr("lower bytes of biases 8 bytes behind the upper ones; expected 6"));
+              HasSubstr("further bytes of biases 8 bytes behind the first ones; expected 6"));
   EXPECT_THAT(messageFor("cv180x", "kind=bf16", 6), HasSubstr("expected 18"));
   EXPECT_THAT(messageFor("cv181x", "", 6),
-              HasSubstr("upper bytes of biases 6 bytes behind the lower ones; expected 3"));
+              HasSubstr("further bytes of biases 6 bytes behind the first ones; expected 3"));
 }
 
 TEST(Check, StreamsAreInOrder) {

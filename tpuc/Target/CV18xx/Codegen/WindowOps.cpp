@@ -144,6 +144,18 @@ Expected<LocalTensor> surrounded(const Site &site, const LocalTensor &input, Win
   return padded;
 }
 
+/// The result that a command gives, which has all places of the window. Tiles of transposed
+/// convolutions end before the last ones.
+Extents allPlaces(Extents result, const Extents &input, const Window &window) {
+  for (size_t i = 0; i < 2; ++i) {
+    const uint32_t extent =
+        (input[2 + i] - 1) * (window.insert[i] + 1) + 1 + window.padBegin[i] + window.padEnd[i];
+    const uint32_t reach = (window.kernel[i] - 1) * window.dilation[i] + 1;
+    result[2 + i] = std::max(result[2 + i], (extent - reach) / window.stride[i] + 1);
+  }
+  return result;
+}
+
 Expected<void> convolve(const Site &site, Window window, uint32_t groups = 1) {
   const FilterLayout &filter = layoutOf(site.tiled, 1).filter;
   const LocalTile &tile = site.tiled.operands[1];
@@ -160,15 +172,20 @@ Expected<void> convolve(const Site &site, Window window, uint32_t groups = 1) {
   }
   const Relu relu = reluOf(site.op());
   const int64_t count = layoutOf(site.tiled, 1).channels(tile.tile).size;
-  Convolution convolution{.input = *input,
-                          .result = *result,
-                          .window = window,
-                          .filter = static_cast<uint32_t>(tile.address),
-                          .parameters = std::nullopt,
-                          .halfDistance =
-                              static_cast<uint32_t>(filter.carriedBytes(site.chip(), count) / 2),
-                          .isDepthwise = filter.isDepthwise,
-                          .hasRelu = relu.is};
+  const Extents places = allPlaces(result->shape, input->shape, window);
+  const bool isPart = places != result->shape;
+  Convolution convolution{
+      .input = *input,
+      .result = isPart
+                    ? alignedTensor(site.chip(), static_cast<uint32_t>(site.tiled.scratchAddress),
+                                    places, result->isBf16)
+                    : *result,
+      .window = window,
+      .filter = static_cast<uint32_t>(tile.address),
+      .parameters = std::nullopt,
+      .halfDistance = static_cast<uint32_t>(filter.carriedBytes(site.chip(), count) / 2),
+      .isDepthwise = filter.isDepthwise,
+      .hasRelu = relu.is};
   const bool addsBias = groups != 1 && filter.isBf16 && filter.carried != 0;
   if (filter.carried != 0 && !addsBias)
     convolution.parameters = static_cast<uint32_t>(parameterAddress(site));
@@ -177,6 +194,14 @@ Expected<void> convolve(const Site &site, Window window, uint32_t groups = 1) {
                                         : convolveGroups(site, convolution, groups);
       !done)
     return done;
+  if (isPart) {
+    LocalTensor first = convolution.result;
+    first.shape = result->shape;
+    if (Expected<void> done =
+            emitElements(site.builder, {.name = "copy", .result = *result, .left = first});
+        !done)
+      return done;
+  }
   if (addsBias) {
     const LocalTensor bias{.address = static_cast<uint32_t>(parameterAddress(site)),
                            .shape = result->shape,
@@ -309,7 +334,21 @@ Expected<void> emitOf(tpu::AvgPoolOp op, const Site &site) {
   return limitResult(site, pool->result, relu);
 }
 
+/// Of a transposed convolution whose command gives more than the tile's result.
+static int64_t scratchOfPlaces(const Chip &chip, const TiledOp &tiled) {
+  Expected<Window> window = transposedWindow(tiled);
+  Expected<LocalTensor> input = layoutOf(tiled, 0).local(chip, {tiled.operands[0].tile});
+  Expected<LocalTensor> result =
+      layoutOf(tiled, tiled.op->getNumOperands()).local(chip, {tiled.result.tile});
+  if (!window || !input || !result)
+    return 0;
+  const Extents places = allPlaces(result->shape, input->shape, *window);
+  return places == result->shape ? 0 : int64_t{alignedBytes(chip, places, result->isBf16)};
+}
+
 int64_t scratchOfWindows(const Chip &chip, const TiledOp &tiled) {
+  if (isa<tpu::DeconvOp>(tiled.op))
+    return scratchOfPlaces(chip, tiled);
   if (!isa<tpu::ConvOp>(tiled.op) || !outsideOf(tiled.op))
     return 0;
   Expected<Window> window = windowOf(tiled);
