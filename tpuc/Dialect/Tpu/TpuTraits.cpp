@@ -8,6 +8,7 @@
 
 #include "tpuc/Dialect/Tpu/TpuTraits.h"
 #include "tpuc/Dialect/Quant/QuantTypes.h"
+#include "tpuc/Dialect/Tpu/BinaryOps.h"
 #include "tpuc/Dialect/Tpu/MirroredOp.h"
 #include "tpuc/Dialect/Tpu/StoredType.h"
 #include "tpuc/Support/Requant.h"
