@@ -69,7 +69,7 @@ static int32_t scaled(int32_t value, MultiplierShift factor) {
 }
 
 /// The same of sums that may have more than 32 bits, which are rounded once, half away from zero.
-static int64_t scaledWide(int64_t sum, MultiplierShift factor) {
+static int64_t scaledLong(int64_t sum, MultiplierShift factor) {
   if (std::in_range<int32_t>(sum))
     return scaled(static_cast<int32_t>(sum), factor);
   return static_cast<int64_t>(saturate(
@@ -313,7 +313,7 @@ void kernels::fixedSum(const FixedOperand &input, std::span<const int64_t> axes,
   withInteger(output.type(), [&]<typename T>(T) {
     const std::span<T> out = output.mutableData<T>();
     for (size_t index = 0; index < sums.size(); ++index)
-      out[index] = static_cast<T>(stored(scaledWide(sums[index], factor), result));
+      out[index] = static_cast<T>(stored(scaledLong(sums[index], factor), result));
   });
 }
 
