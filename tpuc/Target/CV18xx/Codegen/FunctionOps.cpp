@@ -50,16 +50,6 @@ Expected<void> step(const Site &site, const ElementCommand &command) {
   return emitElements(site.builder, command);
 }
 
-/// The ReLU that an op ends with, on its result.
-Expected<void> activate(const Site &site, const LocalTensor &result) {
-  const Relu relu = reluOf(site.op());
-  if (!relu.is)
-    return {};
-  if (Expected<void> done = step(site, {.name = "max", .result = result, .left = result}); !done)
-    return done;
-  return limitResult(site, result, relu);
-}
-
 Expected<void> inOrder(std::initializer_list<llvm::function_ref<Expected<void>()>> steps) {
   for (llvm::function_ref<Expected<void>()> each : steps)
     if (Expected<void> done = each(); !done)
@@ -232,7 +222,7 @@ Expected<void> emitOf(tpu::SubConstOp op, const Site &site) {
                                         .right = bf16Of(op.getIsReverse() ? number : -number)});
       !done)
     return done;
-  return activate(site, result);
+  return applyRelu(site, result);
 }
 
 Expected<void> emitOf(tpu::DivConstOp op, const Site &site) {
@@ -246,13 +236,13 @@ Expected<void> emitOf(tpu::DivConstOp op, const Site &site) {
       return makeError("", "a division by 0", "by another number");
     if (Expected<void> done = emitScaled(site, result, made->operands.input, 1 / number); !done)
       return done;
-    return activate(site, result);
+    return applyRelu(site, result);
   }
   if (Expected<void> done = emitPower(site.builder, Power::Reciprocal, made->operands); !done)
     return done;
   if (Expected<void> done = emitScaled(site, result, result, number); !done)
     return done;
-  return activate(site, result);
+  return applyRelu(site, result);
 }
 
 Expected<void> emitOf(tpu::DivOp op, const Site &site) {
@@ -273,7 +263,7 @@ Expected<void> emitOf(tpu::DivOp op, const Site &site) {
   return inOrder(
       {[&] { return emitPower(site.builder, Power::Reciprocal, {room, *right, begin + bytes}); },
        [&] { return step(site, {.name = "mul", .result = *result, .left = *left, .right = room}); },
-       [&] { return activate(site, *result); }});
+       [&] { return applyRelu(site, *result); }});
 }
 
 int64_t scratchOfFunction(const Chip &chip, Operation *op, const Extents &result) {

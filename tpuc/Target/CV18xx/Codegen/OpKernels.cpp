@@ -62,12 +62,7 @@ Expected<void> emitBinary(const Site &site, std::string_view name,
   command.hasRelu = relu.is && (name == "add" || name == "mul");
   if (Expected<void> done = emitElements(site.builder, command); !done)
     return done;
-  if (relu.is && !command.hasRelu)
-    if (Expected<void> done =
-            emitElements(site.builder, {.name = "max", .result = *result, .left = *result});
-        !done)
-      return done;
-  return limitResult(site, *result, relu);
+  return command.hasRelu ? limitResult(site, *result, relu) : applyRelu(site, *result);
 }
 
 bool hasUnitFactors(Operation *op) {
@@ -146,12 +141,7 @@ Expected<void> emitNumber(const Site &site, std::string_view name, double number
                                                         .hasRelu = hasRelu});
       !done)
     return done;
-  if (relu.is && !hasRelu)
-    if (Expected<void> done =
-            emitElements(site.builder, {.name = "max", .result = *result, .left = *result});
-        !done)
-      return done;
-  return limitResult(site, *result, relu);
+  return hasRelu ? limitResult(site, *result, relu) : applyRelu(site, *result);
 }
 
 template <typename Op> double constOf(Op op) { return op.getConstVal().convertToDouble(); }

@@ -112,6 +112,17 @@ Relu reluOf(Operation *op) {
   return relu;
 }
 
+Expected<void> applyRelu(const Site &site, const LocalTensor &result) {
+  const Relu relu = reluOf(site.op());
+  if (!relu.is)
+    return {};
+  if (Expected<void> done =
+          emitElements(site.builder, {.name = "max", .result = result, .left = result});
+      !done)
+    return done;
+  return limitResult(site, result, relu);
+}
+
 Expected<void> limitResult(const Site &site, const LocalTensor &result, const Relu &relu) {
   if (!relu.limit)
     return {};

@@ -57,6 +57,9 @@ struct Relu {
 };
 Relu reluOf(mlir::Operation *op);
 
+/// The ReLU that an op ends with, on a result that no command has applied it to.
+Expected<void> applyRelu(const Site &site, const LocalTensor &result);
+
 /// Limits a result from above where its ReLU does.
 Expected<void> limitResult(const Site &site, const LocalTensor &result, const Relu &relu);
 

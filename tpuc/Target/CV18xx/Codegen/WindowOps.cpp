@@ -173,7 +173,7 @@ Expected<void> convolve(const Site &site, Window window, uint32_t groups = 1) {
   const Relu relu = reluOf(site.op());
   const int64_t count = layoutOf(site.tiled, 1).channels(tile.tile).size;
   const Extents places = allPlaces(result->shape, input->shape, window);
-  const bool isPart = places != result->shape;
+  const bool isPart = isa<tpu::DeconvOp>(site.op()) && places != result->shape;
   Convolution convolution{
       .input = *input,
       .result = isPart
@@ -289,14 +289,7 @@ Expected<void> emitOf(tpu::MaxPoolOp, const Site &site) {
     return propagate(pool);
   if (Expected<void> done = emitMaxPool(site.builder, *pool); !done)
     return done;
-  const Relu relu = reluOf(site.op());
-  if (!relu.is)
-    return {};
-  if (Expected<void> done =
-          emitElements(site.builder, {.name = "max", .result = pool->result, .left = pool->result});
-      !done)
-    return done;
-  return limitResult(site, pool->result, relu);
+  return applyRelu(site, pool->result);
 }
 
 Expected<void> emitOf(tpu::AvgPoolOp op, const Site &site) {
@@ -324,14 +317,7 @@ Expected<void> emitOf(tpu::AvgPoolOp op, const Site &site) {
                                                           .right = bf16Of(factors[1])});
         !done)
       return done;
-  const Relu relu = reluOf(site.op());
-  if (!relu.is)
-    return {};
-  if (Expected<void> done =
-          emitElements(site.builder, {.name = "max", .result = pool->result, .left = pool->result});
-      !done)
-    return done;
-  return limitResult(site, pool->result, relu);
+  return applyRelu(site, pool->result);
 }
 
 /// Of a transposed convolution whose command gives more than the tile's result.
