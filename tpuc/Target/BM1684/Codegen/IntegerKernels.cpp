@@ -127,9 +127,7 @@ Expected<IntegerConvolution> convolutionOf(const TiledOp &tiled, const Window2d 
   conv.input = operandOf(tiled, 0);
   conv.output = resultOf(tiled);
   conv.filterAddress = operandOf(tiled, 1).address;
-  conv.group = isDepthwise(tiled.op, *tiled.model)
-                   ? conv.output.shape[1]
-                   : tiled.op->getAttrOfType<IntegerAttr>("group").getInt();
+  conv.group = groupsOf(tiled, conv.output.shape[1]);
   conv.window = window;
   conv.shift = *shift;
   conv.bounds = boundsOf(tiled.op);
@@ -142,10 +140,7 @@ Expected<IntegerConvolution> convolutionOf(const TiledOp &tiled, const Window2d 
 }
 
 Kernels convKernels(const TiledOp &tiled) {
-  if (auto outside = tiled.op->getAttrOfType<FloatAttr>("pad_value");
-      outside && outside.getValueAsDouble() != 0)
-    return makeError("", "a padding that is not 0");
-  Expected<Window2d> window = windowOf(tiled);
+  Expected<Window2d> window = convolutionWindowOf(tiled);
   if (!window)
     return propagate(window);
   Expected<IntegerConvolution> conv = convolutionOf(tiled, *window);

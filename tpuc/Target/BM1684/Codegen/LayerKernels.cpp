@@ -62,10 +62,7 @@ Convolution convolutionOf(const TiledOp &tiled, const Window2d &window) {
   conv.input = operandOf(tiled, 0);
   conv.output = resultOf(tiled);
   conv.filterAddress = operandOf(tiled, 1).address;
-  // Of a tile of a depthwise one there are as many groups as it has channels.
-  conv.group = isDepthwise(tiled.op, *tiled.model)
-                   ? conv.output.shape[1]
-                   : tiled.op->getAttrOfType<IntegerAttr>("group").getInt();
+  conv.group = groupsOf(tiled, conv.output.shape[1]);
   conv.activation = activationOf(tiled.op);
   conv.window = window;
   if (isPresent(tiled.op, 2))
@@ -74,10 +71,7 @@ Convolution convolutionOf(const TiledOp &tiled, const Window2d &window) {
 }
 
 Kernels convKernels(const TiledOp &tiled) {
-  if (auto outside = tiled.op->getAttrOfType<FloatAttr>("pad_value");
-      outside && outside.getValueAsDouble() != 0)
-    return makeError("", "a padding that is not 0");
-  Expected<Window2d> window = windowOf(tiled);
+  Expected<Window2d> window = convolutionWindowOf(tiled);
   if (!window)
     return propagate(window);
   // One channel in groups of one is depthwise for the command, and lies so.

@@ -10,6 +10,7 @@
 #include "tpuc/Dialect/Top/ShapeInference.h"
 #include "tpuc/Dialect/Top/TypeUtils.h"
 #include "tpuc/Dialect/Tpu/ConvolutionOps.h"
+#include "tpuc/Target/BM1684/Codegen/BM1684Layout.h"
 
 using namespace mlir;
 using namespace tpuc::codegen;
@@ -51,6 +52,19 @@ Expected<Window2d> windowOf(const TiledOp &tiled) {
       window->stride[i] = 1;
   }
   return window;
+}
+
+Expected<Window2d> convolutionWindowOf(const TiledOp &tiled) {
+  if (auto outside = tiled.op->getAttrOfType<FloatAttr>("pad_value");
+      outside && outside.getValueAsDouble() != 0)
+    return makeError("", "a padding that is not 0");
+  return windowOf(tiled);
+}
+
+int64_t groupsOf(const TiledOp &tiled, int64_t channels) {
+  return isDepthwise(tiled.op, *tiled.model)
+             ? channels
+             : tiled.op->getAttrOfType<IntegerAttr>("group").getInt();
 }
 
 Expected<Window2d> transposedWindowOf(const TiledOp &tiled) {
