@@ -374,16 +374,21 @@ Requantize fixedFactor(double ratio, int32_t zeroPoint) {
   return {factor.multiplier, factor.rshift, zeroPoint, {}, {}};
 }
 
+/// All 256 integers as channels, and as pixels.
+std::pair<Tensor, Tensor> allIntegers(DataType type) {
+  std::pair<Tensor, Tensor> made{Tensor(type, {1, 256, 1, 1}), Tensor(type, {1, 1, 16, 16})};
+  for (Tensor *operand : {&made.first, &made.second})
+    for (size_t i = 0; i < 256; ++i)
+      operand->mutableBytes()[i] = static_cast<std::byte>(i);
+  return made;
+}
+
 /// Every pair of 256 by 256 integers.
 void expectFixedSum(double leftScale, double rightScale, double scale, bool subtracts,
                     DataType type) {
   SCOPED_TRACE(testing::Message() << leftScale << " and " << rightScale << " to " << scale << ", "
                                   << dataTypeName(type));
-  Tensor left(type, {1, 256, 1, 1});
-  Tensor right(type, {1, 1, 16, 16});
-  for (Tensor *operand : {&left, &right})
-    for (size_t i = 0; i < 256; ++i)
-      operand->mutableBytes()[i] = static_cast<std::byte>(i);
+  const auto [left, right] = allIntegers(type);
   const QuantParams leftParams{leftScale, isSigned(type) ? -128 : 3};
   const QuantParams rightParams{rightScale, 17};
   const kernels::FixedResult result{{scale, 5}, integerRange(type)};
@@ -421,11 +426,7 @@ TEST(QuantizedAddition, AllPairs) {
 void expectFixedProduct(double leftScale, double rightScale, double scale, DataType type) {
   SCOPED_TRACE(testing::Message() << leftScale << " and " << rightScale << " to " << scale << ", "
                                   << dataTypeName(type));
-  Tensor left(type, {1, 256, 1, 1});
-  Tensor right(type, {1, 1, 16, 16});
-  for (Tensor *operand : {&left, &right})
-    for (size_t i = 0; i < 256; ++i)
-      operand->mutableBytes()[i] = static_cast<std::byte>(i);
+  const auto [left, right] = allIntegers(type);
   const QuantParams leftParams{leftScale, isSigned(type) ? -128 : 3};
   const QuantParams rightParams{rightScale, 0};
   Bench bench;
