@@ -324,6 +324,32 @@ TEST(Simulator, RequantizingProduct) {
   EXPECT_EQ(run(("mm.requant_relu" + base).c_str(), 5, 50), -6); // 250, unsigned
 }
 
+// The left matrix of a product has its columns in chunks, the last of which may be shorter.
+TEST(Simulator, ProductsRefuseALastChunkLongerThanOthers) {
+  const std::string base = "mm.requant #1 opd2_const=1 res0=[c1 w1] opd0_addr=0x40 opd1_addr=0x80 ";
+  EXPECT_THAT(prepareMessage((base + "opd0=[n1 c1 w2] opd1=[w2]").c_str()), HasSubstr("prepared"));
+  EXPECT_THAT(prepareMessage((base + "opd0=[n1 c1 w2] opd1=[w3]").c_str()),
+              HasSubstr("a last chunk of 3 columns in chunks of 2"));
+  EXPECT_THAT(prepareMessage((base + "opd0=[n1 c2 w2] opd1=[w0]").c_str()),
+              HasSubstr("a last chunk of 0 columns in chunks of 2"));
+}
+
+// The chunks of a constant have no extent that counts: 0 is as good as any other.
+TEST(Simulator, ProductsOfAConstantNeedNoChunks) {
+  Fixture fixture;
+  ThreadPool pool(1);
+  auto prepared = prepare(command("mm.requant #1 opd0_const=1 opd0_sign=1 opd1_sign=1 opd2_const=1 "
+                                  "res0=[c1 w1] opd0=[n1 c1 w0] opd1=[w2] opd0_addr=3 "
+                                  "opd1_addr=0x80"),
+                          "test");
+  ASSERT_TRUE(prepared) << prepared.error().message();
+  fixture.memory.local()[0x80] = 5;
+  fixture.memory.local()[0xC0] = 7;
+  Exec exec{fixture.memory, pool, kernelsFor(SimdLevel::Generic)};
+  EXPECT_FALSE(prepared->step(exec));
+  EXPECT_EQ(fixture.memory.local()[0], 3 * (5 + 7));
+}
+
 TEST(Simulator, NumbersOfChannels) {
   Fixture fixture;
   ThreadPool pool(1);

@@ -320,6 +320,9 @@ Expected<void> Reader::matMul() {
                  "f32 to f32, or i8 to i8 or i16");
   if (get(Field::Opd0C) == 0)
     return wrong("a left matrix without columns", "at least one piece");
+  if (!has(Field::Opd0Const) && get(Field::Opd1W) > get(Field::Opd0W))
+    return wrong(fmt::format("a last piece of {} columns", get(Field::Opd1W)),
+                 fmt::format("at most the {} of the others", get(Field::Opd0W)));
   const bool isTransposed = has(Field::LeftTran);
   const int64_t stored = get(Field::Opd0N), other = leftColumns(command);
   const int64_t rows = isTransposed ? other : stored, depth = isTransposed ? stored : other;

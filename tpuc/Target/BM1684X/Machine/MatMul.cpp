@@ -11,6 +11,7 @@
 
 #include <bit>
 #include <cstring>
+#include <fmt/format.h>
 
 namespace tpuc::bm1684x {
 
@@ -371,7 +372,14 @@ Expected<Step> prepareMatMul(const Decoded &decoded) {
       sourceOf(decoded, Role::Opd0, Field::Opd0Addr, prec, decoded.flag(Field::Opd0Sign));
   plan.left.isChunked = true;
   plan.left.isTransposed = decoded.flag(Field::LeftTran);
-  plan.left.width = static_cast<int64_t>(decoded.get(Field::Opd0W));
+  // A constant has no chunks, whatever the fields say.
+  if (plan.left.source.view) {
+    plan.left.width = plan.left.source.view->shape[3];
+    const auto lastChunk = static_cast<int64_t>(decoded.get(Field::Opd1W));
+    if (lastChunk < 1 || lastChunk > plan.left.width)
+      return decoded.unsupported(
+          fmt::format("a last chunk of {} columns in chunks of {}", lastChunk, plan.left.width));
+  }
   plan.right.source =
       sourceOf(decoded, Role::Opd1, Field::Opd1Addr, prec, decoded.flag(Field::Opd1Sign));
   plan.right.isChunked = true;
