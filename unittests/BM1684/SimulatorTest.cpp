@@ -99,6 +99,11 @@ TEST(Check, FormsWithoutAMeaningAreRefusedByName) {
               HasSubstr("ar.mul: i16 and i16 to i16"));
   EXPECT_THAT(prepareMessage("conv #1 opd0_prec=i16 window_stride=[h1 w1] res0=[n1 c1 h1 w1]"),
               HasSubstr("f32 to f32, or i8 to i8 or i16"));
+  EXPECT_THAT(prepareMessage("mm #1 opd_num=2 res0_prec=f32 opd0_prec=f32 opd1_prec=f32 "
+                             "window_stride=[h1 w1] res0=[n1 c1 h1 w1] opd0=[n1 c1 h1 w2] "
+                             "opd1=[n3 c1 h1 w3] res0_addr=0x8000000 opd0_addr=0x8000080 "
+                             "opd1_addr=0x8000100"),
+              HasSubstr("mm: a last piece of 3 columns; expected at most the 2 of the others"));
   EXPECT_THAT(prepareMessage("ar.add #1 res0_prec=f16"), HasSubstr("res0_prec=f16"));
   EXPECT_THAT(prepareMessage("ar.copy #1 res0_h_shift=1"), HasSubstr("res0_h_shift 1"));
   EXPECT_THAT(prepareMessage("dma.copy #1 acc_write_enable=1"), HasSubstr("acc_write_enable 1"));
