@@ -143,6 +143,43 @@ TEST(IntegerConvolution, OneImageIsComputedInStrips) {
   EXPECT_EQ(stripBytes(64, 1, 1), 0u);
 }
 
+TEST(IntegerRowProduct, PartsMakeEveryBias) {
+  for (int64_t bias = INT16_MIN; bias <= INT16_MAX; ++bias) {
+    const auto parts = biasParts(bias);
+    ASSERT_EQ(127 * (parts[0] + parts[1] + parts[2]) + parts[3], bias);
+  }
+}
+
+TEST(IntegerRowProduct, IsTakenWhereItIsFaster) {
+  EXPECT_TRUE(takesRowProduct(197, 192, 768));
+  // A row alone takes a lane alone.
+  EXPECT_FALSE(takesRowProduct(1, 2048, 1000));
+  // Rows that are no whole words.
+  EXPECT_FALSE(takesRowProduct(197, 190, 768));
+  EXPECT_FALSE(takesRowProduct(197, 192, 766));
+  // Terms of which a field holds no more.
+  EXPECT_FALSE(takesRowProduct(197, 4032, 768));
+  EXPECT_TRUE(takesRowProduct(197, 4028, 768));
+}
+
+TEST(IntegerRowProduct, RefusesABiasInOtherLanes) {
+  IntegerRowProduct product;
+  product.left = localTensor(DataType::I32, {1, 70, 1, 5}, 0);
+  product.right = localTensor(DataType::I32, {1, 20, 1, 16}, 0x1000);
+  product.output = localTensor(DataType::I32, {1, 70, 1, 16}, 0x2000);
+  EXPECT_EQ(*integerRowProductScratch(product), 0u);
+  const auto biasFrom = [](uint32_t lane) {
+    return localTensor(DataType::I32, {1, 4, 1, 16}, 0x3000, Layout::Aligned, lane);
+  };
+  product.bias = biasFrom(20);
+  // Two lines of lanes for the rows, one for the terms.
+  EXPECT_EQ(*integerRowProductScratch(product), 3u * 128);
+  product.bias = biasFrom(0);
+  const Expected<uint32_t> refused = integerRowProductScratch(product);
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().message(), HasSubstr("other columns or lanes"));
+}
+
 TEST(IntegerSum, SumsOnTheirWayFit) {
   const LocalTensor bytes = localTensor(DataType::I8, {1, 64, 4, 4}, 0);
   IntegerSum sum{.inputs = {bytes, bytes, bytes},

@@ -132,6 +132,22 @@ void drawProduct(Sketch &sketch, const std::string &attributes, bool isTurned) {
   sketch.op("r", "MatMul", {"x", "w", sketch.weight("b", {columns})}, attributes);
 }
 
+/// Two in a row, of many rows and whole words of columns.
+void drawProductsOfRows(Sketch &sketch) {
+  const int64_t inner = sketch.among({12, 64, 100}), between = sketch.among({64, 92, 260});
+  sketch.input("x", {sketch.between(1, 2), sketch.among({17, 70, 130}), inner});
+  std::string left = "x";
+  if (sketch.between(0, 1) == 1)
+    left = sketch.op("p", "Relu", {"x"});
+  sketch.weight("w", {inner, between});
+  sketch.op("s", "MatMul", {left, "w", sketch.weight("b", {between})},
+            sketch.between(0, 1) == 1 ? "do_relu = true" : "");
+  const bool isTurned = sketch.between(0, 1) == 1;
+  sketch.weight("v", {isTurned ? 48 : between, isTurned ? between : 48});
+  sketch.op("r", "MatMul", {"s", "v", sketch.between(0, 1) == 1 ? "n" : sketch.weight("c", {48})},
+            isTurned ? "right_transpose = true" : "");
+}
+
 void drawTensorProduct(Sketch &sketch, bool isLeftTurned, bool isRightTurned) {
   const int64_t batch = sketch.between(1, 3);
   const int64_t rows = sketch.among({1, 9, 70});
@@ -440,6 +456,7 @@ const std::vector<Layer> kLayers = {
      true},
     {"MatMul", [](Sketch &s) { drawProduct(s, "do_relu = true", false); }},
     {"MatMulTurned", [](Sketch &s) { drawProduct(s, "right_transpose = true", true); }},
+    {"MatMulsOfRows", drawProductsOfRows},
     {"MatMulToFloats",
      [](Sketch &s) {
        s.input("x", {s.between(1, 9), 40});

@@ -10,6 +10,7 @@
 #include "tpuc/Dialect/Tpu/BinaryOps.h"
 #include "tpuc/Dialect/Tpu/ConvolutionOps.h"
 #include "tpuc/Dialect/Tpu/MatrixOps.h"
+#include "tpuc/Support/Convert.h"
 #include "tpuc/Target/BM1684/Kernels/Integers.h"
 #include "tpuc/Target/BM1684/TargetInfo.h"
 #include "tpuc/Target/BM168x/Codegen/Constants.h"
@@ -77,7 +78,9 @@ static TensorLayout tensorLayoutOf(mlir::Operation *op, const TileModel &model, 
     return tensor;
   if (tensor.isAligned) {
     // What is repeated lies as nothing else does.
-    if (tensor.form != OperandForm::Repeated)
+    if (tensor.form == OperandForm::BiasParts)
+      tensor.startLane = static_cast<uint32_t>(model.operands[1].extents[kAxisC] % kLanes);
+    else if (tensor.form != OperandForm::Repeated)
       tensor.likeness = static_cast<uint8_t>(tensor.form);
     return tensor;
   }
@@ -136,6 +139,30 @@ static PackedLayout biasLayout(const ChannelRows &rows) {
           .padded = {rows.lanes() * rows.slots()}};
 }
 
+/// A bias with its parts behind it, each a row of bytes.
+static std::optional<PackedLayout> biasPartsLayout(Value value) {
+  const Expected<tpuc::Tensor> read = constantOf(value).read();
+  if (!read)
+    return std::nullopt;
+  const tpuc::Tensor wide = convert(*read, DataType::I64);
+  const auto numbers = wide.data<int64_t>();
+  const auto columns = static_cast<int64_t>(numbers.size());
+  PackedLayout::Bytes parts{byteSize(DataType::I16, columns),
+                            std::vector<uint8_t>(static_cast<size_t>(kBiasParts * columns))};
+  for (auto [column, number] : llvm::enumerate(numbers))
+    for (auto [part, byte] : llvm::enumerate(biasParts(number)))
+      parts.bytes[part * numbers.size() + column] = static_cast<uint8_t>(byte);
+  const int64_t all = columns + kBiasParts * columns / byteSize(DataType::I16, 1);
+  SmallVector<int64_t> padded(dimsOf(value));
+  padded.back() = all;
+  return PackedLayout{.shape = padded,
+                      .blocks = padded,
+                      .order = llvm::to_vector(llvm::seq(static_cast<int64_t>(padded.size()))),
+                      .padded = padded,
+                      .type = DataType::I16,
+                      .parameters = {std::move(parts)}};
+}
+
 std::optional<PackedLayout> packedLayoutOf(OpOperand &operand) {
   mlir::Operation *op = operand.getOwner();
   const unsigned index = operand.getOperandNumber();
@@ -143,6 +170,8 @@ std::optional<PackedLayout> packedLayoutOf(OpOperand &operand) {
     return std::nullopt;
   const auto dims = dimsOf(operand.get());
   if (auto product = dyn_cast<tpu::MatMulOp>(op)) {
+    if (isIntegerBias(op, index) && operandForm(op, index) == OperandForm::BiasParts)
+      return biasPartsLayout(operand.get());
     if (isIntegerBias(op, index))
       return PackedLayout{.shape = SmallVector<int64_t>(dims),
                           .blocks = SmallVector<int64_t>(dims),

@@ -203,7 +203,29 @@ Kernels reduceKernels(tpu::ReduceOp op, const TiledOp &tiled) {
   return windowSumKernels(tiled, window);
 }
 
+/// A product whose matrices lie as rows.
+Kernels rowProductKernels(tpu::MatMulOp op, const TiledOp &tiled) {
+  Expected<int64_t> shift = shiftOf(op);
+  if (!shift)
+    return propagate(shift);
+  IntegerRowProduct product{.leftType = elementTypeOf(op, 0),
+                            .rightType = elementTypeOf(op, 1),
+                            .outputType = elementTypeOf(op, op->getNumOperands()),
+                            .left = operandOf(tiled, 0),
+                            .right = operandOf(tiled, 1),
+                            .output = resultOf(tiled),
+                            .bias = std::nullopt,
+                            .shift = *shift,
+                            .bounds = boundsOf(op),
+                            .scratch = scratchRoom(tiled)};
+  if (isPresent(tiled.op, 2))
+    product.bias = operandOf(tiled, 2);
+  return one<integerRowProductScratch, emitIntegerRowProduct>(product);
+}
+
 Kernels matMulKernels(tpu::MatMulOp op, const TiledOp &tiled) {
+  if (layoutOf(tiled).result().form == OperandForm::Rows)
+    return rowProductKernels(op, tiled);
   if (op.getLeftTranspose() || (op.getRightTranspose() && !packedLayoutOf(op->getOpOperand(1))))
     return makeError("", "a transposed operand that is computed", "rows as they lie");
   Expected<int64_t> shift = shiftOf(op);

@@ -15,6 +15,7 @@
 #include "tpuc/Dialect/Tpu/NormOps.h"
 #include "tpuc/Dialect/Tpu/ReduceOps.h"
 #include "tpuc/Dialect/Tpu/StoredType.h"
+#include "tpuc/Target/BM1684/Kernels/Integers.h"
 #include "tpuc/Target/BM168x/Codegen/Constants.h"
 
 using namespace mlir;
@@ -50,9 +51,31 @@ static bool takesNumber(mlir::Operation *op) {
       op);
 }
 
+/// Whether a product of stored integers is one of rows (IntegerRowProduct).
+static bool isRowProduct(tpu::MatMulOp op) {
+  const auto dimsOf = [](Value value) {
+    return cast<RankedTensorType>(value.getType()).getShape();
+  };
+  const auto output = dimsOf(op.getOutput()), right = dimsOf(op.getRight());
+  const bool isShared = right.size() == 2;
+  if (output.size() < 2 || op.getLeftTranspose() ||
+      (op.getRightTranspose() && !(isShared && isConstantOperand(op, 1))))
+    return false;
+  const int64_t columns = output.back();
+  if (!isa<NoneType>(op.getBias().getType()) &&
+      (!isConstantOperand(op, 2) || ShapedType::getNumElements(dimsOf(op.getBias())) != columns))
+    return false;
+  const int64_t rows =
+      isShared ? ShapedType::getNumElements(output.drop_back()) : output[output.size() - 2];
+  return takesRowProduct(rows, dimsOf(op.getInput()).back(), columns);
+}
+
 static OperandForm matrixForm(tpu::MatMulOp op, unsigned index) {
-  if (isOnIntegers(op))
-    return OperandForm::Pieces;
+  if (isOnIntegers(op)) {
+    if (!isRowProduct(op))
+      return OperandForm::Pieces;
+    return index == 2 ? OperandForm::BiasParts : OperandForm::Rows;
+  }
   if (index == 2)
     return OperandForm::FirstLane;
   if (index == 0)
@@ -115,6 +138,12 @@ LocalTensor TensorLayout::local(const LocalTile &local) const {
     const int64_t bytes = size(kAxisN) * int64_t{matrixBytes(type, size(kAxisC), size(kAxisW))};
     return localTensor(DataType::I32, {1, kLanes, 1, bytes / 4}, address);
   }
+  case OperandForm::Rows:
+    return localTensor(DataType::I32, {size(kAxisN), size(kAxisC), 1, size(kAxisW) / kItemsOfWord},
+                       address);
+  case OperandForm::BiasParts:
+    return localTensor(DataType::I32, {1, kBiasParts, 1, size(kAxisW) / kItemsOfWord}, address,
+                       Layout::Aligned, startLane);
   case OperandForm::Table:
     return localTensor(DataType::I32, {1, 1, 1, 256}, address);
   case OperandForm::Turned:
@@ -169,6 +198,23 @@ GlobalTensor TensorLayout::global(const Tile &tile, int64_t address) const {
     const int64_t columns = extents[kAxisC], matrix = extents[kAxisW] * columns;
     return placed({size(kAxisN), size(kAxisW), 1, size(kAxisC)}, {matrix, columns, columns, 1},
                   begin(kAxisN) * matrix + begin(kAxisW) * columns + begin(kAxisC));
+  }
+  case OperandForm::Rows: {
+    const int64_t row = extents[kAxisW] / kItemsOfWord, matrix = extents[kAxisC] * row;
+    GlobalTensor words =
+        placed({size(kAxisN), size(kAxisC), 1, size(kAxisW) / kItemsOfWord}, {matrix, row, row, 1},
+               (begin(kAxisN) * extents[kAxisC] + begin(kAxisC)) * extents[kAxisW] + begin(kAxisW));
+    words.type = DataType::I32;
+    return words;
+  }
+  case OperandForm::BiasParts: {
+    // They stand behind the bias itself.
+    const int64_t columns = extents[kAxisW], row = columns / kItemsOfWord;
+    GlobalTensor words = placed({1, kBiasParts, 1, size(kAxisW) / kItemsOfWord},
+                                {kBiasParts * row, row, row, 1}, columns);
+    words.type = DataType::I32;
+    words.address += static_cast<uint64_t>(begin(kAxisW));
+    return words;
   }
   case OperandForm::FirstLane: {
     const int64_t row = extents[kAxisW];

@@ -26,6 +26,8 @@ enum class OperandForm : uint8_t {
   Turned,     ///< A computed right operand that is transposed: [n, columns, 1, rows].
   FirstLane,  ///< [n, 1, 1, w].
   Repeated,   ///< Bytes of one batch item in all items of a word, of one channel in all lanes.
+  Rows,       ///< Rows of matrices of bytes, each dense in a lane: I32 words [n, c, 1, w / 4].
+  BiasParts,  ///< A bias as rows of bytes (`biasParts`), in the lanes behind those of a matrix.
   Pieces,     ///< Rows of matrices of bytes, whose dense pieces lie over lanes (MatrixPieces).
   Table, ///< 256 bytes, as words of L2: where local memory holds its place, at the same offset.
 };
@@ -67,6 +69,8 @@ struct TensorLayout : codegen::OperandLayout {
   codegen::AxisExtents extents{};
   /// Of PerChannel.
   ChannelRows rows = {};
+  /// Of BiasParts.
+  uint32_t startLane = 0;
   /// Of Repeated: over what.
   bool repeatsItems = false, repeatsChannels = false;
   /// Of a constant that a command takes as a number, which makes it Absent.

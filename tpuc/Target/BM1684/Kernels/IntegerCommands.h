@@ -13,6 +13,10 @@
 
 namespace tpuc::bm1684 {
 
+/// Operand types, shift and cut-off of a command over windows with I8 weights at `filter`, for
+/// results of type `output`.
+void setIntegers(Builder &builder, Command &command, DataType output, uint64_t filter,
+                 int64_t shift);
 /// Cuts off in place what the tensor's type would hold beyond the bounds.
 void addBounds(Builder &builder, const LocalTensor &tensor, const IntegerBounds &bounds);
 

@@ -1,4 +1,4 @@
-//===- IntegerWindows.cpp - Convolutions, pools and products of integers on the BM1684 ---===//
+//===- IntegerWindows.cpp - Convolutions and pools of integers on the BM1684 ---===//
 //
 // Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -14,9 +14,6 @@
 
 namespace tpuc::bm1684 {
 
-namespace {
-
-/// Operand types, shift and cut-off of a command over windows with I8 weights at `filter`.
 void setIntegers(Builder &builder, Command &command, DataType output, uint64_t filter,
                  int64_t shift) {
   for (const Field field : {Field::Res0Prec, Field::Opd0Prec, Field::Opd1Prec})
@@ -26,6 +23,8 @@ void setIntegers(Builder &builder, Command &command, DataType output, uint64_t f
   command.set(Field::Relu, output == DataType::U8).set(Field::Opd1Addr, filter);
   setField(builder, command, Field::RightShift, shift);
 }
+
+namespace {
 
 /// The window as commands have it, and the zeros between elements.
 std::pair<Window2d, std::array<int64_t, 2>> commandWindow(const IntegerConvolution &conv) {
@@ -375,65 +374,6 @@ Expected<void> emitIntegerWindowSum(Builder &builder, const IntegerWindowSum &su
                           .scratch = {}};
   addDepthwise(builder, conv);
   addBounds(builder, sum.output, sum.bounds);
-  return {};
-}
-
-namespace {
-
-Expected<void> check(const std::string &where, const IntegerProduct &product) {
-  // Extents of the fields.
-  constexpr int64_t kMost = 65535, kMostPieces = 4095;
-  const std::pair<std::string_view, int64_t> extents[] = {
-      {"rows", product.rows}, {"columns", product.columns}, {"terms", product.depth}};
-  for (const auto &[name, extent] : extents)
-    if (extent < 1 || extent > kMost || MatrixPieces::of(extent).count > kMostPieces)
-      return makeError(where, fmt::format("a product of {} {}", extent, name),
-                       fmt::format("1 to {}", kMost));
-  return checkShift(where, product.shift);
-}
-
-} // namespace
-
-Expected<void> checkIntegerProduct(const IntegerProduct &product) {
-  return check("product", product);
-}
-
-Expected<void> emitIntegerProduct(Builder &builder, const IntegerProduct &product) {
-  if (Expected<void> fits = check(builder.layer(), product); !fits)
-    return fits;
-  const MatrixPieces left = MatrixPieces::of(product.depth);
-  const MatrixPieces columns = MatrixPieces::of(product.columns);
-  Command command = tiuCommand(tiu::kMatMul, 0);
-  for (const Field field : {Field::Res0Prec, Field::Opd0Prec, Field::Opd1Prec})
-    command.set(field, Prec::I8);
-  command.set(Field::Opd2Prec, Prec::I16).set(Field::Opd2Sign, 1);
-  command.set(Field::Opd0Sign, isSigned(product.leftType));
-  command.set(Field::Opd1Sign, isSigned(product.rightType));
-  command.set(Field::Relu, product.outputType == DataType::U8);
-  setFields(builder, command,
-            {{Field::Res0N, product.rows},
-             {Field::Res0C, columns.count},
-             {Field::Res0H, 1},
-             {Field::Res0W, columns.width},
-             {Field::Opd0N, product.rows},
-             {Field::Opd0C, left.count},
-             {Field::Opd0W, left.width},
-             {Field::Opd1N, product.depth},
-             {Field::Opd1C, columns.count},
-             {Field::Opd1W, left.last},
-             {Field::RightShift, product.shift}});
-  command.set(Field::Res0Addr, kLocalBase + product.output);
-  command.set(Field::Opd0Addr, kLocalBase + product.left);
-  command.set(Field::Opd1Addr, kLocalBase + product.right);
-  if (product.bias)
-    command.set(Field::OpdNum, 3).set(Field::Opd2Addr, kLocalBase + *product.bias);
-  builder.add(command);
-  // The result as words of four columns, which are compared byte by byte.
-  const int64_t bytes = columns.pitch(1) / columns.slots;
-  LocalTensor result =
-      localTensor(product.outputType, {4, kLanes, product.rows * columns.slots, bytes / 4},
-                  product.output, Layout::Compact);
-  addBounds(builder, result, product.bounds);
   return {};
 }
 

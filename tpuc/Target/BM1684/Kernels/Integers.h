@@ -20,6 +20,7 @@
 #include "tpuc/Target/BM1684/Kernels/DataMovement.h"
 #include "tpuc/Target/BM1684/Kernels/Windows.h"
 
+#include <array>
 #include <vector>
 
 namespace tpuc::bm1684 {
@@ -103,6 +104,32 @@ struct IntegerProduct {
 };
 Expected<void> checkIntegerProduct(const IntegerProduct &product);
 Expected<void> emitIntegerProduct(Builder &builder, const IntegerProduct &product);
+
+/// The same product as a convolution: rows of the left matrix are filters, and the right matrix is
+/// an image of one row, whose words hold four columns. Rows lie in lanes as the bytes that they are
+/// in global memory: I32 words [n, rows, 1, depth / 4], [n or 1, depth, 1, columns / 4] and
+/// [n, rows, 1, columns / 4], all regular.
+///
+/// A bias makes four more terms, in scratch: its parts (`biasParts`) are the rows of `bias`, words
+/// [1, 4, 1, columns / 4] from lane depth mod 64 on.
+struct IntegerRowProduct {
+  DataType leftType = DataType::I8, rightType = DataType::I8, outputType = DataType::I8;
+  LocalTensor left, right, output;
+  std::optional<LocalTensor> bias;
+  int64_t shift = 0;
+  IntegerBounds bounds;
+  Scratch scratch;
+};
+Expected<uint32_t> integerRowProductScratch(const IntegerRowProduct &product);
+Expected<void> emitIntegerRowProduct(Builder &builder, const IntegerRowProduct &product);
+
+/// A bias of 16 bits as bytes: 127 times each of them but the last, and the last one, make it.
+inline constexpr int64_t kBiasParts = 4;
+std::array<int8_t, kBiasParts> biasParts(int64_t bias);
+
+/// Whether a product of these extents can be one of rows, and takes fewer cycles than one of
+/// pieces.
+bool takesRowProduct(int64_t rows, int64_t depth, int64_t columns);
 
 /// One integer of a type for all elements.
 struct IntegerNumber {
