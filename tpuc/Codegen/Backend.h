@@ -83,6 +83,8 @@ public:
   virtual void endLayer(mlir::Operation *op) = 0;
   /// Puts an end to the commands of a sub-network; those of the next one begin.
   virtual Expected<void> endSubNet() = 0;
+  /// How many there are so far: with them grows what it takes to emit them and to time them.
+  virtual int64_t numCommands() const = 0;
   /// Gives the sub-networks of `model` that the host does not compute their commands, in the order
   /// in which these ended, and `model` the layers and tensors in memory that it knows. `model` is
   /// one network of one stage and keeps alive what it needs. Errors: chips without model files.

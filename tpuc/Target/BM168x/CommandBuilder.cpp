@@ -92,9 +92,8 @@ void CommandBuilder::add(mc::Command command) {
     return;
   const auto engine = static_cast<Engine>(command.engine());
   Queue &own = queue(engine);
-  if (own.commands.size() >= chip->mostCommands)
-    return fail(fmt::format("{} commands on one engine", own.commands.size() + 1),
-                fmt::format("{} at most", chip->mostCommands));
+  if (own.commands.size() == chip->mostCommands)
+    endGroup();
   auto id = static_cast<uint32_t>(own.commands.size() + 1);
   command.set(Field::CmdId, id);
   Expected<OperandList> operands = chip->operandsOf(command, layer());
@@ -127,18 +126,60 @@ void CommandBuilder::addEnd(Engine engine) {
   own.layers.push_back(currentLayer);
 }
 
-Expected<CommandStreams> CommandBuilder::finish() {
+/// What follows waits for all before, so nothing is awaited any more.
+void CommandBuilder::endGroup() {
   addEnd(Engine::Tiu);
   addEnd(Engine::Gdma);
+  Queue &tiu = queue(Engine::Tiu), &gdma = queue(Engine::Gdma);
+  groups.push_back({std::move(tiu.commands),
+                    std::move(gdma.commands),
+                    std::move(tiu.layers),
+                    std::move(gdma.layers),
+                    {}});
+  queues = {};
+}
+
+size_t CommandBuilder::numCommands() const {
+  size_t sum = numCommands(Engine::Tiu) + numCommands(Engine::Gdma);
+  for (const CommandStreams &group : groups)
+    sum += group.tiu.size() + group.gdma.size();
+  return sum;
+}
+
+std::optional<CommandPlace> CommandBuilder::placeBehind(Engine engine) const {
+  const auto place = [](size_t group, size_t count) {
+    return CommandPlace{static_cast<uint32_t>(group), static_cast<uint32_t>(count)};
+  };
+  if (const size_t count = numCommands(engine))
+    return place(groups.size(), count);
+  for (size_t number = groups.size(); number-- > 0;) {
+    const CommandStreams &group = groups[number];
+    const size_t ends = chip->ends[static_cast<size_t>(engine)] ? 1 : 0;
+    if (const size_t count = (engine == Engine::Tiu ? group.tiu : group.gdma).size(); count > ends)
+      return place(number, count - ends);
+  }
+  return std::nullopt;
+}
+
+Expected<std::vector<CommandStreams>> CommandBuilder::finishGroups() {
+  endGroup();
+  groups.back().layers = std::move(layerNames);
   std::optional<Error> error = std::move(firstError);
-  CommandStreams streams{std::move(queue(Engine::Tiu).commands),
-                         std::move(queue(Engine::Gdma).commands),
-                         std::move(queue(Engine::Tiu).layers),
-                         std::move(queue(Engine::Gdma).layers), std::move(layerNames)};
+  std::vector<CommandStreams> made = std::move(groups);
   *this = CommandBuilder(*chip);
   if (error)
     return tl::unexpected<Error>(std::move(*error));
-  return streams;
+  return made;
+}
+
+Expected<CommandStreams> CommandBuilder::finish() {
+  if (!groups.empty())
+    fail(fmt::format("more than {} commands on one engine", chip->mostCommands),
+         "as many as ids can name");
+  Expected<std::vector<CommandStreams>> made = finishGroups();
+  if (!made)
+    return propagate(made);
+  return std::move(made->front());
 }
 
 } // namespace tpuc::bm168x

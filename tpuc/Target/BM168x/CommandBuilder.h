@@ -14,21 +14,30 @@
 
 #include <array>
 #include <map>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
 namespace tpuc::bm168x {
 
-/// The commands of a group, with their end commands if the chip has any, and the layer of each.
+/// The commands of a group, with their end commands if the chip has any, and the layer of each. A
+/// group runs when the one before it has ended; its ids begin anew.
 struct CommandStreams {
   std::vector<mc::Command> tiu;
   std::vector<mc::Command> gdma;
   /// For each command of `tiu` and `gdma` an index into `layers`; the end commands belong to the
-  /// last layer.
+  /// last layer. Groups of one builder count layers alike, and the last one of them has all names.
   std::vector<uint32_t> tiuLayers;
   std::vector<uint32_t> gdmaLayers;
   std::vector<std::string> layers;
+};
+
+/// A place among the commands of an engine: behind `count` of them in a group, counted from 0.
+struct CommandPlace {
+  uint32_t group = 0, count = 0;
+
+  friend bool operator==(const CommandPlace &, const CommandPlace &) = default;
 };
 
 /// Who used the bytes of the memories on the chip last: for one engine, the ids of the last command
@@ -59,7 +68,7 @@ struct BuilderChip {
   Expected<OperandList> (*operandsOf)(const mc::Command &command, const std::string &where);
   /// What closes the stream of each engine, if anything does; its id is set by the builder.
   std::array<std::optional<mc::Command>, kNumEngines> ends;
-  /// As many as ids can name, without the end command.
+  /// As many as ids can name on an engine, without the end command: of one group.
   size_t mostCommands;
   /// The memory beside the lanes that one engine writes for the other one, if there is any.
   std::optional<ChipMemory> shared = std::nullopt;
@@ -70,7 +79,8 @@ struct BuilderChip {
 /// writes, unless an earlier command of its engine waited for that one or a later one. Both engines
 /// work in order, so only local memory and `BuilderChip::shared` can bring a conflict: of the other
 /// memories, the TIU writes none, and reads only what is never overwritten. Bytes are compared lane
-/// by lane alike, whichever lanes a tensor uses.
+/// by lane alike, whichever lanes a tensor uses. Where the ids of an engine are used up, a group of
+/// commands ends and another one begins.
 class CommandBuilder {
 public:
   explicit CommandBuilder(const BuilderChip &chip) : chip(&chip) {}
@@ -85,11 +95,18 @@ public:
   /// Makes `finish` fail with an error that names the current layer, unless it does so already.
   void fail(std::string found, std::string expected);
 
+  /// Of the group that is not full yet.
   size_t numCommands(Engine engine) const { return queue(engine).commands.size(); }
+  /// Of both engines, in all groups.
+  size_t numCommands() const;
+  /// Behind the last command of an engine; none if it has none.
+  std::optional<CommandPlace> placeBehind(Engine engine) const;
 
-  /// Adds the end commands and hands everything over; the builder is as new afterwards. Errors name
-  /// the layer: a command that the machine does not allow (an operand that leaves its lane), more
-  /// commands on an engine than ids can name.
+  /// Adds the end commands and hands everything over, at least one group; the builder is as new
+  /// afterwards. Errors name the layer: a command that the machine does not allow (an operand that
+  /// leaves its lane).
+  Expected<std::vector<CommandStreams>> finishGroups();
+  /// The same for one group. Errors: as there; more commands on an engine than ids can name.
   Expected<CommandStreams> finish();
 
 private:
@@ -106,8 +123,11 @@ private:
   std::optional<LaneBytes> bytesOf(const View &view) const;
   uint32_t neededWait(const OperandList &operands, Engine engine) const;
   void addEnd(Engine engine);
+  void endGroup();
 
   const BuilderChip *chip;
+  /// Those that are full.
+  std::vector<CommandStreams> groups;
   std::array<Queue, kNumEngines> queues;
   std::vector<std::string> layerNames{""};
   std::unordered_map<std::string, uint32_t> layerIndices{{"", 0}};

@@ -189,7 +189,57 @@ TEST(FamilyBuilder, GivesIdsAndWaitsWithoutEndCommands) {
     builder.add(pool(0, 256));
   const auto tooMany = builder.finish();
   ASSERT_FALSE(tooMany);
-  EXPECT_THAT(tooMany.error().message(), HasSubstr("4 commands on one engine; expected 3 at most"));
+  EXPECT_THAT(tooMany.error().message(),
+              HasSubstr("more than 3 commands on one engine; expected as many as ids can name"));
+}
+
+TEST(FamilyBuilder, BeginsAGroupWhereIdsAreUsedUp) {
+  const BuilderChip chip = {kLanesOfChip, &operandsOf, {pool(0, 0), std::nullopt}, 3};
+  CommandBuilder builder(chip);
+  EXPECT_EQ(builder.placeBehind(Engine::Gdma), std::nullopt);
+  builder.beginLayer("a");
+  builder.add(move(kGlobal, kLocal));
+  for (int i = 0; i < 3; ++i)
+    builder.add(pool(0, 256));
+  EXPECT_EQ(builder.placeBehind(Engine::Tiu), (CommandPlace{0, 3}));
+  builder.beginLayer("b");
+  builder.add(pool(0, 256));
+  builder.add(move(kLocal + 256, kGlobal));
+  EXPECT_EQ(builder.placeBehind(Engine::Tiu), (CommandPlace{1, 1}));
+  EXPECT_EQ(builder.placeBehind(Engine::Gdma), (CommandPlace{1, 1}));
+  builder.beginLayer("a");
+  builder.add(pool(0, 512));
+  // The end of the first group counts, too.
+  EXPECT_EQ(builder.numCommands(), 8u);
+
+  const auto groups = builder.finishGroups();
+  ASSERT_TRUE(groups) << groups.error().message();
+  ASSERT_EQ(groups->size(), 2u);
+  const CommandStreams &first = groups->front(), &second = groups->back();
+  ASSERT_EQ(first.tiu.size(), 4u);
+  ASSERT_EQ(first.gdma.size(), 1u);
+  ASSERT_EQ(second.tiu.size(), 3u);
+  ASSERT_EQ(second.gdma.size(), 1u);
+  EXPECT_EQ(first.tiu[0].dependency(), 1u);
+  EXPECT_EQ(first.tiu[3].id(), 4u);
+  // Ids begin anew, and nothing of the group before is awaited: only what is in this one.
+  EXPECT_EQ(second.tiu[0].id(), 1u);
+  EXPECT_EQ(second.tiu[0].dependency(), 0u);
+  EXPECT_EQ(second.gdma[0].id(), 1u);
+  EXPECT_EQ(second.gdma[0].dependency(), 1u);
+  EXPECT_THAT(second.layers, ElementsAre("", "a", "b"));
+  EXPECT_THAT(first.tiuLayers, ElementsAre(1, 1, 1, 2));
+  EXPECT_THAT(second.tiuLayers, ElementsAre(2, 1, 1));
+}
+
+TEST(FamilyBuilder, PlacesBehindAGroupThatHasEnded) {
+  const BuilderChip chip = {kLanesOfChip, &operandsOf, {}, 2};
+  CommandBuilder builder(chip);
+  builder.add(move(kGlobal, kLocal));
+  for (int i = 0; i < 3; ++i)
+    builder.add(pool(0, 256));
+  EXPECT_EQ(builder.placeBehind(Engine::Gdma), (CommandPlace{0, 1}));
+  EXPECT_EQ(builder.placeBehind(Engine::Tiu), (CommandPlace{1, 1}));
 }
 
 TEST(FamilyTiming, EnginesOverlapAsIdsAllow) {

@@ -67,32 +67,39 @@ Expected<void> BM1684XEmitter::loadPool(unsigned /*space*/, int64_t global, int6
 }
 
 Expected<codegen::Cost> BM1684XEmitter::cost() {
-  Expected<CommandStreams> streams = builder.finish();
-  if (!streams)
-    return propagate(streams);
+  Expected<std::vector<CommandStreams>> groups = builder.finishGroups();
+  if (!groups)
+    return propagate(groups);
   codegen::Cost sum;
-  for (auto [role, commands] : {std::pair(EngineRole::Compute, &streams->tiu),
-                                std::pair(EngineRole::Transfer, &streams->gdma)})
-    for (const Command &command : *commands) {
+  const auto add = [&](EngineRole role, const std::vector<Command> &commands) -> Expected<void> {
+    for (const Command &command : commands) {
       Expected<CommandCost> cost =
           commandCost(command, timingParameters(TimingModel::Vendor), "a command");
       if (!cost)
         return propagate(cost);
       sum.cycles[*chipInfo().engineOf(role)] += cost->cycles;
     }
+    return {};
+  };
+  for (const CommandStreams &group : *groups)
+    for (auto [role, commands] :
+         {std::pair(EngineRole::Compute, &group.tiu), std::pair(EngineRole::Transfer, &group.gdma)})
+      if (Expected<void> added = add(role, *commands); !added)
+        return propagate(added);
   return sum;
 }
 
 Expected<SmallVector<int64_t>> BM1684XEmitter::runCycles() const {
   int64_t vendor = 0;
   int64_t conservative = 0;
-  for (const CommandStreams &stream : streams) {
-    Expected<TimingReports> reports = simulateTimings(stream.tiu, stream.gdma, "the commands");
-    if (!reports)
-      return propagate(reports);
-    vendor += reports->vendor.totalCycles;
-    conservative += reports->conservative.totalCycles;
-  }
+  for (const std::vector<CommandStreams> &groups : subNets)
+    for (const CommandStreams &group : groups) {
+      Expected<TimingReports> reports = simulateTimings(group.tiu, group.gdma, "the commands");
+      if (!reports)
+        return propagate(reports);
+      vendor += reports->vendor.totalCycles;
+      conservative += reports->conservative.totalCycles;
+    }
   return SmallVector<int64_t>{vendor, conservative};
 }
 
@@ -107,13 +114,14 @@ void BM1684XEmitter::endLayer(Operation *op) {
   for (auto [name, result] : llvm::zip_equal(names, op->getResults())) {
     std::optional<int64_t> address = codegen::addressOf(result.getType());
     std::optional<DataType> type = storageDataType(result.getType());
-    const auto transfers = static_cast<uint32_t>(builder.numCommands(Engine::Gdma));
-    if (!address || !type || transfers == 0)
+    const std::optional<bm168x::CommandPlace> place = builder.placeBehind(Engine::Gdma);
+    if (!address || !type || !place)
       continue;
     model::InnerTensor inner;
-    inner.subNet = static_cast<uint32_t>(streams.size());
+    inner.subNet = static_cast<uint32_t>(subNets.size());
+    inner.group = place->group;
     inner.stream = kDmaStreamNumber;
-    inner.after = transfers;
+    inner.after = place->count;
     inner.tensor.name = name;
     inner.tensor.setType(*type);
     const auto dims = cast<RankedTensorType>(result.getType()).getShape();
@@ -124,15 +132,17 @@ void BM1684XEmitter::endLayer(Operation *op) {
 }
 
 Expected<void> BM1684XEmitter::endSubNet() {
-  Expected<CommandStreams> made = builder.finish();
+  Expected<std::vector<CommandStreams>> made = builder.finishGroups();
   if (!made)
     return propagate(made);
-  streams.push_back(std::move(*made));
+  for (const CommandStreams &group : *made)
+    numEnded += static_cast<int64_t>(group.tiu.size() + group.gdma.size());
+  subNets.push_back(std::move(*made));
   return {};
 }
 
 Expected<void> BM1684XEmitter::finish(model::CompiledModel &model) {
-  bm168x::backend::addCommands(kCommandTable, streams, std::move(tensors), model);
+  bm168x::backend::addCommands(kCommandTable, subNets, std::move(tensors), model);
   return {};
 }
 

@@ -24,6 +24,9 @@ public:
   Expected<void> move(mlir::Operation *op) override;
   void endLayer(mlir::Operation *op) override;
   Expected<void> endSubNet() override;
+  int64_t numCommands() const override {
+    return numEnded + static_cast<int64_t>(builder.numCommands());
+  }
   Expected<void> finish(model::CompiledModel &model) override;
 
   /// What the commands take, added up, by the vendor's parameters. Nothing may follow.
@@ -35,7 +38,8 @@ public:
 private:
   Builder builder;
   /// The commands of the sub-networks that have ended.
-  std::vector<CommandStreams> streams;
+  std::vector<std::vector<CommandStreams>> subNets;
+  int64_t numEnded = 0;
   /// Each with the number of its sub-network among those of the TPU.
   std::vector<model::InnerTensor> tensors;
 };

@@ -34,21 +34,23 @@ model::Stream streamOf(const mc::StreamInfo &stream, const std::vector<mc::Comma
 
 } // namespace
 
-void addCommands(const mc::CommandTable &table, const std::vector<CommandStreams> &streams,
+void addCommands(const mc::CommandTable &table,
+                 const std::vector<std::vector<CommandStreams>> &subNets,
                  std::vector<model::InnerTensor> tensors, model::CompiledModel &model) {
   model::Stage &stage = model.nets.front().stages.front();
   // The sub-networks of the TPU are counted among themselves until here.
   const std::vector<uint32_t> numbers = stage.chipOrder();
-  for (size_t i = 0; i < streams.size(); ++i) {
-    const CommandStreams &commands = streams[i];
+  for (auto [number, groups] : llvm::zip_equal(numbers, subNets)) {
     // Layers are counted through the model.
     const auto first = static_cast<uint32_t>(model.layers.size());
-    model::CommandGroup &group = stage.subNets[numbers[i]].groups.emplace_back();
-    group.streams.push_back(
-        streamOf(table.streams[0], commands.tiu, runsOf(commands.tiuLayers, first), model));
-    group.streams.push_back(
-        streamOf(table.streams[1], commands.gdma, runsOf(commands.gdmaLayers, first), model));
-    llvm::append_range(model.layers, commands.layers);
+    for (const CommandStreams &commands : groups) {
+      model::CommandGroup &group = stage.subNets[number].groups.emplace_back();
+      group.streams.push_back(
+          streamOf(table.streams[0], commands.tiu, runsOf(commands.tiuLayers, first), model));
+      group.streams.push_back(
+          streamOf(table.streams[1], commands.gdma, runsOf(commands.gdmaLayers, first), model));
+    }
+    llvm::append_range(model.layers, groups.back().layers);
   }
   for (model::InnerTensor &tensor : tensors)
     tensor.subNet = numbers[tensor.subNet];

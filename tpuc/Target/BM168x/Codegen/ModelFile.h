@@ -14,10 +14,11 @@
 
 namespace tpuc::bm168x::backend {
 
-/// Puts the commands `streams` of a chip with this table, one for each sub-network of the TPU, into
-/// `model`, and `tensors` for those who look into memory. The table's streams are those of the TIU
-/// and of the DMA. The same input gives the same bytes.
-void addCommands(const mc::CommandTable &table, const std::vector<CommandStreams> &streams,
+/// Puts the groups of commands of a chip with this table, some for each sub-network of the TPU,
+/// into `model`, and `tensors` for those who look into memory. The table's streams are those of the
+/// TIU and of the DMA. The same input gives the same bytes.
+void addCommands(const mc::CommandTable &table,
+                 const std::vector<std::vector<CommandStreams>> &subNets,
                  std::vector<model::InnerTensor> tensors, model::CompiledModel &model);
 
 } // namespace tpuc::bm168x::backend

@@ -77,6 +77,7 @@ void CV18xxEmitter::endLayer(Operation *op) {
 
 Expected<void> CV18xxEmitter::endSubNet() {
   streams.push_back(builder.finish());
+  numEnded += std::ssize(streams.back().commands);
   return {};
 }
 

@@ -27,6 +27,10 @@ public:
   Expected<void> move(mlir::Operation *op) override;
   void endLayer(mlir::Operation *op) override;
   Expected<void> endSubNet() override;
+  int64_t numCommands() const override {
+    return numEnded + static_cast<int64_t>(builder.numCommands(Engine::Tiu) +
+                                           builder.numCommands(Engine::Dma));
+  }
   Expected<void> finish(model::CompiledModel &model) override;
 
   /// What the commands take, added up, by the first set of parameters. Nothing may follow.
@@ -38,6 +42,7 @@ private:
   Builder builder;
   /// The commands of the sub-networks that have ended.
   std::vector<CommandStream> streams;
+  int64_t numEnded = 0;
   /// Each with the number of its sub-network among those of the chip.
   std::vector<model::InnerTensor> tensors;
 };

@@ -16,6 +16,7 @@ using namespace tpuc::codegen;
 namespace tpuc::Null {
 
 void NullEmitter::add(Command command, const TiledOp *tiled) {
+  ++number;
   if (!keeps)
     return;
   if (tiled) {

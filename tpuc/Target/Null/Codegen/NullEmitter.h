@@ -51,6 +51,7 @@ public:
   Expected<void> move(mlir::Operation *op) override;
   void endLayer(mlir::Operation *) override {}
   Expected<void> endSubNet() override;
+  int64_t numCommands() const override { return number; }
   /// Null has no files: always an error.
   Expected<void> finish(model::CompiledModel &model) override;
 
@@ -71,6 +72,7 @@ private:
   Stream stream;
   std::vector<Stream> ended;
   codegen::Cost all;
+  int64_t number = 0;
   EngineClocks clocks;
 };
 
