@@ -239,7 +239,8 @@ Expected<void> DeployRun::useFasterLayers() {
                                                  .lowered = *lowered->module,
                                                  .made = *made,
                                                  .fixed = layersToKeep(),
-                                                 .measure = measureThese});
+                                                 .measure = measureThese,
+                                                 .isLast = wider == &LoweringOptions::fasterInF32});
     // What cannot be compiled is not faster.
     if (!found || found->names.empty())
       break;

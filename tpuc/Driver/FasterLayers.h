@@ -41,6 +41,8 @@ struct FasterLayersRequest {
   /// Groups are by estimate only if `isQuick`.
   std::function<Expected<MeasuredNetwork>(const std::vector<std::string> &layers, bool isQuick)>
       measure;
+  /// Nothing is compared with what is found: it may be measured with groups by estimate.
+  bool isLast = false;
 };
 
 /// Layers that are to be in wider floats, and what the network takes then.

@@ -44,12 +44,17 @@ Expected<NetworkCandidate::Result> NetworkCandidate::run(std::vector<GroupPlan> 
   if (*bytes > limits.bytes)
     return makeError("module", std::to_string(*bytes) + " bytes of global memory",
                      "at most " + std::to_string(limits.bytes));
+  int64_t commands = 0;
   Expected<SmallVector<int64_t>> cycles = backend.runCycles([&](Emitter &emitter) {
-    return emitPlanned(schedule->items, schedule->poolUnits, pool, backend, emitter);
+    Expected<void> emitted =
+        emitPlanned(schedule->items, schedule->poolUnits, pool, backend, emitter);
+    commands = emitter.numCommands();
+    return emitted;
   });
   if (!cycles)
     return propagate(cycles);
-  return Result{.cycles = std::move(*cycles), .fill = schedule->fill, .bytes = *bytes};
+  return Result{
+      .cycles = std::move(*cycles), .fill = schedule->fill, .bytes = *bytes, .commands = commands};
 }
 
 Expected<int64_t> NetworkCandidate::estimate(std::vector<GroupPlan> groups, bool areAll) const {

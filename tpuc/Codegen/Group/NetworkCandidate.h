@@ -46,6 +46,8 @@ public:
     llvm::SmallVector<int64_t> cycles;
     /// What it needs of what `Limits` limit.
     int64_t fill = 0, bytes = 0;
+    /// How many there are (`Emitter::numCommands`).
+    int64_t commands = 0;
   };
   /// Errors: there is no room for these groups.
   Expected<Result> run(std::vector<GroupPlan> groups, const Limits &limits) const;

@@ -20,8 +20,10 @@ using namespace tpuc::codegen;
 namespace {
 
 /// How many networks a short search tries after those that are best by some weights, and a thorough
-/// one at the most. In networks of many layers each takes long, and a short search tries fewer.
-constexpr int64_t kShortTrials = 60, kLeastTrials = 8, kMostTrials = 20'000, kLeastWeights = 2;
+/// one at the most. In networks of many layers or commands each takes long, and a short search
+/// tries fewer.
+constexpr int64_t kShortTrials = 60, kLeastTrials = 2, kMostTrials = 20'000, kLeastWeights = 1;
+constexpr int64_t kFewCommands = 6'000;
 /// So many changes in a row that bring nothing end a round.
 constexpr int64_t kShortPatience = 16, kPatience = 200;
 /// Places are looked for less long than for groups that are taken: those that cost much seldom pay.
@@ -87,6 +89,8 @@ private:
   ThreadPool &threads;
   const std::chrono::steady_clock::time_point begin = std::chrono::steady_clock::now();
   int64_t trialsLeft = kShortTrials;
+  /// Of the groups that the search begins with.
+  int64_t numCommands = 0;
   /// The cycles of the groups that the search begins with, the global memory that they need, and
   /// how full local memory is made. Others would seldom find places in a fuller one, and the
   /// allocator would look for them for long.
@@ -109,10 +113,16 @@ bool NetworkSearcher::isOver() const {
 /// How many of `count` trials a search makes: thorough ones all, short ones fewer the longer each
 /// takes, but `least`. In long networks each change matters less, too.
 int64_t NetworkSearcher::shortened(int64_t count, int64_t least) const {
-  if (effort.isThorough || !isLong())
+  if (effort.isThorough)
     return count;
-  const int64_t layers = table.numLayers();
-  return std::max(least, count * kFewLayers * kFewLayers / (layers * layers));
+  const auto share = [](int64_t few, int64_t number) {
+    return number > few ? static_cast<double>(few) / static_cast<double>(number) : 1.0;
+  };
+  const double ofLayers = share(kFewLayers, table.numLayers());
+  const double ofCommands = share(kFewCommands, numCommands);
+  const double most = static_cast<double>(count) *
+                      std::min(ofLayers * ofLayers * ofLayers, ofCommands * ofCommands);
+  return std::max(least, static_cast<int64_t>(most));
 }
 
 /// The mean over all sets of parameters; 1 is what the search began with.
@@ -383,6 +393,7 @@ Expected<FoundGroups> NetworkSearcher::run(const Partition &known) {
     return propagate(result);
   reference = first.cycles = std::move(result->cycles);
   first.fill = result->fill;
+  numCommands = result->commands;
   limits = {.fill = result->fill, .work = kTrialWork, .bytes = result->bytes};
   tried.insert(known);
   std::vector<Found> starts = {std::move(first)};
