@@ -26,8 +26,8 @@ from compare import Failed, Tools, add_arguments, chosen, geometric_mean, sample
 # The level, and what is left out.
 VARIANTS = {"groups": ("0", []), "search": ("1", [])} | {
     name: (None, ["--without", name])
-    for name in ("resident-constants", "early-constants", "overlap", "in-place-concat", "narrow-concat",
-                 "column-gather", "op-reorder", "merge-groups", "pack-rows", "lut-to-arith",
+    for name in ("resident-constants", "early-constants", "overlap", "least-work", "in-place-concat",
+                 "narrow-concat", "column-gather", "op-reorder", "merge-groups", "pack-rows", "lut-to-arith",
                  "fold-transpose-into-store", "hoist-outputs", "fold-head-reshapes")}
 SAME = "="
 

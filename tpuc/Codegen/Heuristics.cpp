@@ -25,7 +25,8 @@ static constexpr std::pair<llvm::StringLiteral, bool Heuristics::*> kHeuristics[
     {"resident-constants", &Heuristics::residentConstants},
     {"in-place-concat", &Heuristics::inPlaceConcat},
     {"early-constants", &Heuristics::earlyConstants},
-    {"overlap", &Heuristics::overlap}};
+    {"overlap", &Heuristics::overlap},
+    {"least-work", &Heuristics::leastWork}};
 
 Expected<Heuristics> Heuristics::without(llvm::ArrayRef<std::string> names,
                                          const Backend &backend) {

@@ -34,6 +34,9 @@ struct Heuristics {
   bool earlyConstants = true;
   /// Tiles are loaded and stored while others are computed.
   bool overlap = true;
+  /// Groups with the least work of both engines, where the timing simulator prefers them to those
+  /// with the least estimates.
+  bool leastWork = true;
 
   /// All but those of these names, among which those of the target's own passes
   /// (`Backend::optionalPasses`) may be. Errors: a name that is none.

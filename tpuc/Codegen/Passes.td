@@ -130,8 +130,8 @@ def LayerGroup : Pass<"layer-group", "::mlir::ModuleOp"> {
     Option<"numThreads", "num-threads", "unsigned", /*default=*/"0",
            "How many threads choose groups; 0: as many as the process may run on">,
     ListOption<"without", "without", "std::string",
-               "Leave out: resident-constants, in-place-concat, early-constants, overlap; names of passes are "
-               "taken, too">,
+               "Leave out: resident-constants, in-place-concat, early-constants, overlap, "
+               "least-work; names of passes are taken, too">,
     Option<"saveGroups", "save-groups", "std::string", /*default=*/"",
            "Write the groups and how they are tiled to this file, as JSON">,
     Option<"loadGroups", "load-groups", "std::string", /*default=*/"",

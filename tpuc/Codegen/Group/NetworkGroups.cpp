@@ -32,6 +32,11 @@ constexpr int64_t kSmaller = 90;
 /// the fastest.
 constexpr double kSlower = 1.01;
 
+/// Groups with the least work of both engines, however much of it runs side by side.
+constexpr GroupWeights kWork = {.estimate = 0, .compute = 0.5, .transfers = 0.5};
+/// Networks of more layers have too many groups for these to be worth a second schedule.
+constexpr size_t kMostOfLessWork = 384;
+
 /// More threads would need more memory (each has plans before it) than they save time.
 constexpr unsigned kMostThreads = 4;
 
@@ -111,7 +116,9 @@ private:
   Expected<void> schedule(SubNetGroups &part) const;
   std::optional<Parts> fastestOf(ArrayRef<SubNetGroups> parts) const;
   std::vector<Parts> othersOf(ArrayRef<SubNetGroups> parts, int64_t percent) const;
+  std::optional<Parts> withLeastWork(ArrayRef<SubNetGroups> parts) const;
   Expected<void> weigh(Candidate &candidate) const;
+  Parts betterOf(Candidate best, std::optional<Parts> others) const;
   Expected<std::vector<Candidate>> weighed(std::vector<Parts> candidates) const;
 
   func::FuncOp main;
@@ -251,6 +258,24 @@ std::vector<Parts> GroupChooser::othersOf(ArrayRef<SubNetGroups> parts, int64_t 
   return made;
 }
 
+/// The groups of `kWork` in the same memory; none where those are the same, do not find their
+/// places, or there are many layers.
+std::optional<Parts> GroupChooser::withLeastWork(ArrayRef<SubNetGroups> parts) const {
+  Parts others(bare.begin(), bare.end());
+  bool isOther = false;
+  for (auto [other, part] : llvm::zip_equal(others, parts)) {
+    if (!part.table || part.layers.size() > kMostOfLessWork)
+      return std::nullopt;
+    other.planner = part.planner;
+    other.table = part.table;
+    Partition partition = part.table->best(kWork);
+    isOther |= partition != part.partition;
+    if (!take(other, std::move(partition)) || !schedule(other))
+      return std::nullopt;
+  }
+  return isOther ? std::optional(std::move(others)) : std::nullopt;
+}
+
 /// Fills in what a run of all sub-networks takes, the ratio apart; tensors have addresses.
 Expected<void> GroupChooser::weigh(Candidate &candidate) const {
   candidate.cycles.clear();
@@ -377,10 +402,24 @@ Expected<Parts> GroupChooser::searched(std::vector<Candidate> starts) const {
   return std::move(best->parts);
 }
 
+/// `others` where they need no more memory, take fewer cycles and by no set of parameters more;
+/// else those of `best`.
+Parts GroupChooser::betterOf(Candidate best, std::optional<Parts> others) const {
+  if (!others)
+    return std::move(best.parts);
+  Candidate other{.parts = std::move(*others)};
+  const bool isBetter = weigh(other) && other.cost.bytes <= best.cost.bytes &&
+                        isNowhereSlower(other.cycles, best.cycles) &&
+                        meanRatio(other.cycles, best.cycles) < 1;
+  return std::move(isBetter ? other.parts : best.parts);
+}
+
 /// The simulator is asked about commands, which need addresses.
 Expected<Parts> GroupChooser::preferred(Parts planned, int64_t percent) const {
   std::vector<Parts> candidates = othersOf(planned, percent);
-  if (planned.empty() || (candidates.empty() && options.opt == 1))
+  std::optional<Parts> lessWork =
+      options.opt == 1 && options.heuristics.leastWork ? withLeastWork(planned) : std::nullopt;
+  if (planned.empty() || (candidates.empty() && !lessWork && options.opt == 1))
     return planned;
   candidates.insert(candidates.begin(), std::move(planned));
   if (Expected<void> assigned = assignTrialAddresses(main, backend); !assigned)
@@ -390,7 +429,7 @@ Expected<Parts> GroupChooser::preferred(Parts planned, int64_t percent) const {
   if (!starts)
     chosen = propagate(starts);
   else if (options.opt == 1)
-    chosen = std::move(starts->front().parts);
+    chosen = betterOf(std::move(starts->front()), std::move(lessWork));
   else
     chosen = searched(std::move(*starts));
   dropAddresses(main);
