@@ -10,6 +10,7 @@
 #include "tpuc/Conversion/TopToTpu/QuantizedWeights.h"
 #include "tpuc/Dialect/Top/ConvolutionOps.h"
 #include "tpuc/Dialect/Top/Names.h"
+#include "tpuc/Dialect/Top/PictureFrames.h"
 #include "tpuc/Dialect/Top/PreprocessOps.h"
 #include "tpuc/Dialect/Top/StructureOps.h"
 #include "tpuc/Support/Convert.h"
@@ -103,6 +104,7 @@ struct FoldPreprocessPass : tpuc::impl::FoldPreprocessBase<FoldPreprocessPass> {
     if (ArrayAttr scale = reversed(op.getScaleAttr()))
       op.setScaleAttr(scale);
     // It is not the plain network's input any more.
+    op->setAttr(top::kPlainName, StringAttr::get(op.getContext(), layerName(op)));
     op->setLoc(NameLoc::get(StringAttr::get(op.getContext(), layerName(op) + "_" + order->str())));
     return {};
   }

@@ -18,6 +18,7 @@
 #include "tpuc/Dialect/Top/MainFunction.h"
 #include "tpuc/Dialect/Top/Names.h"
 #include "tpuc/Dialect/Top/Phase.h"
+#include "tpuc/Dialect/Top/PictureFrames.h"
 #include "tpuc/Dialect/Top/ShapeInference.h"
 #include "tpuc/Dialect/Tpu/CastOps.h"
 #include "tpuc/Target/Registry.h"
@@ -87,6 +88,9 @@ struct ConvertTopToTpuPass : tpuc::impl::ConvertTopToTpuBase<ConvertTopToTpuPass
         continue;
       names.push_back(layerName(&op));
       layers.emplace(names.back(), names.back());
+      if (auto plain = op.getAttrOfType<StringAttr>(top::kPlainName);
+          plain && layers.emplace(plain.str(), names.back()).second)
+        names.push_back(plain.str());
       for (auto [name, result] : llvm::zip_equal(tensorNames(&op), op.getResults()))
         if (top::isPresent(result) && layers.emplace(name, layerName(&op)).second)
           names.push_back(name);

@@ -19,6 +19,9 @@ namespace tpuc::top {
 /// The attribute of `top.Input` and `top.Preprocess` whose pictures have gaps: height, width, and
 /// what rows and planes begin at multiples of, in bytes.
 inline constexpr llvm::StringLiteral kFrame = "frame";
+/// The attribute of a `top.Preprocess` that gives another tensor than the input of the plain
+/// network: the name of that input, by which quantize tables know it.
+inline constexpr llvm::StringLiteral kPlainName = "plain_name";
 
 /// What the attribute of `op` says; nothing without it, and where it has not four numbers from 1
 /// to 2^24.
