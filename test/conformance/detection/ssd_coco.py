@@ -12,6 +12,7 @@ The status is 1 where more than one box in 100 of either side is none of the oth
 
 import argparse
 import pathlib
+import shutil
 import subprocess
 import sys
 
@@ -58,6 +59,24 @@ def matched(rows, others, least):
     return count
 
 
+def answers(arguments, model, images):
+    """Our boxes of each image, by one run of the program."""
+    given, made = arguments.work / "in", arguments.work / "out"
+    for folder in given, made:
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir()
+    for number, image in enumerate(images):
+        np.savez(given / f"{number:04}.npz", images=image[None])
+    run(arguments.tools / "model_runner", "--model", model, "--input", given, "--output", made)
+    found = []
+    for name in sorted(made.iterdir()):
+        with np.load(name) as arrays:
+            found.append(of_ours(arrays["detections"]))
+    if len(found) != len(images):
+        sys.exit(f"{made}: {len(found)} answers; expected {len(images)}")
+    return found
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--tools", type=pathlib.Path, required=True)
@@ -82,12 +101,7 @@ def main():
     failed = False
     for name, model in models.items():
         total, counts = np.zeros(2, int), np.zeros((2, 3), int)
-        for image, reference in zip(images, theirs):
-            np.savez(arguments.work / "in.npz", images=image[None])
-            run(arguments.tools / "model_runner", "--model", model, "--input", arguments.work / "in.npz", "--output",
-                arguments.work / "out.npz")
-            with np.load(arguments.work / "out.npz") as arrays:
-                ours = of_ours(arrays["detections"])
+        for reference, ours in zip(theirs, answers(arguments, model, images)):
             total += len(reference), len(ours)
             for column, least in enumerate((0.5, 0.9, 0.999)):
                 counts[0, column] += matched(reference, ours, least)
