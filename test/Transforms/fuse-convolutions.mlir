@@ -125,7 +125,9 @@ func.func @grouped(%x: tensor<1x32x8x8xf32>) -> (tensor<1x2x8x8xf32>, tensor<1x4
 // CHECK-DAG: %[[W:.*]] = "top.Weight"() : () -> tensor<6x4x3x3xf32>
 // CHECK-DAG: %[[X:.*]] = "top.Mul"(%arg0, {{.*}} : (tensor<2x4x8x8xf32>, tensor<1x4x1x1xf32>) -> tensor<2x4x8x8xf32> loc("y_scaled0")
 // CHECK: %[[C:.*]] = "top.Conv"(%[[X]], %[[W]], {{.*}} loc("y_convolved")
-// CHECK: "top.Mul"(%[[C]], {{.*}} : (tensor<2x6x6x6xf32>, tensor<1x6x1x1xf32>) -> tensor<2x6x6x6xf32> loc("y")
+// Each tensor has a name of its own.
+// CHECK: %[[D:.*]] = "top.Reshape"(%arg2{{.*}} loc("y_factor0_numbers")
+// CHECK: "top.Mul"(%[[C]], %[[D]]) {{.*}} : (tensor<2x6x6x6xf32>, tensor<1x6x1x1xf32>) -> tensor<2x6x6x6xf32> loc("y")
 // OFF-LABEL: func.func @modulated
 func.func @modulated(%x: tensor<2x4x8x8xf32>, %s: tensor<1x4x1x1xf32>, %d: tensor<6x1x1x1xf32>) -> tensor<2x6x6x6xf32> {
   %none = "top.None"() : () -> none

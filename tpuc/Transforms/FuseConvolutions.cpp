@@ -308,10 +308,15 @@ static std::optional<ModulatedFilter> modulatedFilter(Value value, ArrayRef<int6
   return found;
 }
 
-/// The channels of a picture times numbers.
-static Value scaledChannels(PatternRewriter &rewriter, Location loc, Value picture, Value factor) {
-  const Value factors = reshaped(rewriter, loc, factor, {1, staticElements(factor), 1, 1});
-  return rewriter.create<MulOp>(loc, TypeRange{picture.getType()}, ValueRange{picture, factors})
+/// The channels of a picture times numbers. Each tensor has a name of its own, by which calibration
+/// knows its range.
+static Value scaledChannels(PatternRewriter &rewriter, ConvOp op, const std::string &suffix,
+                            Value picture, Value factor) {
+  const Value factors = reshaped(rewriter, locWith(rewriter, op, suffix + "_numbers"), factor,
+                                 {1, staticElements(factor), 1, 1});
+  return rewriter
+      .create<MulOp>(locWith(rewriter, op, suffix), TypeRange{picture.getType()},
+                     ValueRange{picture, factors})
       .getOutput();
 }
 
@@ -326,18 +331,17 @@ static LogicalResult takeModulationOut(ConvOp op, PatternRewriter &rewriter) {
     return failure();
   Value value = op.getInput();
   for (auto [index, factor] : llvm::enumerate(parts->ofInputs))
-    value = scaledChannels(rewriter, locWith(rewriter, op, "_scaled" + std::to_string(index)),
-                           value, factor);
+    value = scaledChannels(rewriter, op, "_scaled" + std::to_string(index), value, factor);
   const Location loc = locWith(rewriter, op, "_convolved");
-  const Value constant = reshaped(rewriter, loc, parts->constant, *filter);
+  const Value constant =
+      reshaped(rewriter, locWith(rewriter, op, "_filter"), parts->constant, *filter);
   Operation *conv = rewriter.clone(*op);
   conv->setLoc(loc);
   conv->setOperand(0, value);
   conv->setOperand(1, constant);
   value = conv->getResult(0);
   for (auto [index, factor] : llvm::enumerate(parts->ofOutputs))
-    value = scaledChannels(rewriter, locWith(rewriter, op, "_factor" + std::to_string(index)),
-                           value, factor);
+    value = scaledChannels(rewriter, op, "_factor" + std::to_string(index), value, factor);
   value.getDefiningOp()->setLoc(op.getLoc());
   rewriter.replaceOp(op, value);
   return success();
