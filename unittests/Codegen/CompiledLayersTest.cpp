@@ -42,7 +42,7 @@ bool isTooLarge(const Layer &layer, const TargetInfo &target) {
   static const std::set<std::string_view> kLarge = {
       "ConvOfFewChannels",      "ConvOfLargeWindows",   "ConvOfLongSums",
       "ConvOfLongSumsInGroups", "ConvOfRowsSideBySide", "ConvOfRowsSideBySideToFloats",
-      "MatMulOfLongSums",       "PoolOfLargeWindows"};
+      "MatMulOfLongSums",       "MatMulsOfPictures",    "PoolOfLargeWindows"};
   return target.tiles().bytes < (64 << 10) && kLarge.contains(layer.name);
 }
 
@@ -146,6 +146,22 @@ void drawProductsOfRows(Sketch &sketch) {
   sketch.weight("v", {isTurned ? 48 : between, isTurned ? between : 48});
   sketch.op("r", "MatMul", {"s", "v", sketch.between(0, 1) == 1 ? "n" : sketch.weight("c", {48})},
             isTurned ? "right_transpose = true" : "");
+}
+
+/// Of long rows, which were pictures or have many divisors.
+void drawProductOfPictures(Sketch &sketch) {
+  const int64_t batch = sketch.between(1, 3), channels = sketch.among({52, 70});
+  const int64_t inner = channels * 49, columns = sketch.among({5, 70});
+  const bool isTurned = sketch.between(0, 1) == 1;
+  sketch.input("x", {batch, channels, 7, 7});
+  sketch.op("f", "FlattenTo2D", {"x"}, "axis = 1 : i64");
+  sketch.weight("w", isTurned ? Dims{columns, inner} : Dims{inner, columns});
+  sketch.op("s", "MatMul", {"f", "w", sketch.weight("b", {columns})},
+            isTurned ? "right_transpose = true" : "");
+  sketch.input("y", {batch, 2210});
+  sketch.weight("v", {2210, columns});
+  sketch.op("t", "MatMul", {"y", "v", "n"});
+  sketch.op("r", "Add", {"s", "t"});
 }
 
 void drawTensorProduct(Sketch &sketch, bool isLeftTurned, bool isRightTurned) {
@@ -457,6 +473,7 @@ const std::vector<Layer> kLayers = {
     {"MatMul", [](Sketch &s) { drawProduct(s, "do_relu = true", false); }},
     {"MatMulTurned", [](Sketch &s) { drawProduct(s, "right_transpose = true", true); }},
     {"MatMulsOfRows", drawProductsOfRows},
+    {"MatMulsOfPictures", drawProductOfPictures},
     {"MatMulToFloats",
      [](Sketch &s) {
        s.input("x", {s.between(1, 9), 40});

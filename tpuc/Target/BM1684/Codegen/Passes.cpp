@@ -7,7 +7,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "tpuc/Target/BM1684/Codegen/Passes.h"
-#include "tpuc/Codegen/Backends.h"
 #include "tpuc/Codegen/Decompose/OpMaker.h"
 #include "tpuc/Codegen/Decompose/RewriteOps.h"
 #include "tpuc/Dialect/Top/Names.h"
@@ -20,7 +19,7 @@
 #include "tpuc/Dialect/Tpu/GroupOps.h"
 #include "tpuc/Dialect/Tpu/StoredType.h"
 #include "tpuc/Dialect/Tpu/TpuDialect.h"
-#include "tpuc/Target/BM1684/Codegen/BM1684Backend.h"
+#include "tpuc/Target/BM1684/Codegen/ChipPass.h"
 
 using namespace mlir;
 using namespace tpuc::codegen;
@@ -126,33 +125,15 @@ Expected<void> rowsToChannels(tpu::ConvOp op, const Backend &backend) {
   return {};
 }
 
-struct RowsToChannels : PassWrapper<RowsToChannels, OperationPass<ModuleOp>> {
+struct RowsToChannels : ChipPass<RowsToChannels> {
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(RowsToChannels)
 
   StringRef getArgument() const override { return "rows-to-channels"; }
   StringRef getDescription() const override {
     return "Give first convolutions of integers more channels";
   }
-  void getDependentDialects(DialectRegistry &registry) const override {
-    registry.insert<top::TopDialect, tpu::TpuDialect>();
-  }
-  void runOnOperation() override {
-    if (failed(run(getOperation())))
-      signalPassFailure();
-  }
-
-  LogicalResult run(ModuleOp module) {
-    const std::unique_ptr<Backend> backend = backendOrEmit(module);
-    if (!backend)
-      return failure();
-    if (const StringRef chip = backend->info().name; chip != StringRef(kChipName))
-      return module.emitError() << "--" << getArgument() << ": module.chip " << chip
-                                << "; expected " << StringRef(kChipName);
-    if (Expected<void> done =
-            rewriteOps<tpu::ConvOp>(module, *backend, hasRowsAsChannels, rowsToChannels);
-        !done)
-      return module.emitError(done.error().message());
-    return success();
+  static Expected<void> rewrite(ModuleOp module, const Backend &backend) {
+    return rewriteOps<tpu::ConvOp>(module, backend, hasRowsAsChannels, rowsToChannels);
   }
 };
 
@@ -160,6 +141,7 @@ struct RowsToChannels : PassWrapper<RowsToChannels, OperationPass<ModuleOp>> {
 
 ArrayRef<OptionalPass> ownPasses() {
   static constexpr OptionalPass kPasses[] = {
+      {Stage::Divide, createLongProductsToConv},
       {Stage::Refine, []() -> std::unique_ptr<Pass> { return std::make_unique<RowsToChannels>(); }},
   };
   return kPasses;

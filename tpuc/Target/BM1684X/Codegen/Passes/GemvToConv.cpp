@@ -15,12 +15,11 @@
 #include "tpuc/Dialect/Tpu/MatrixOps.h"
 #include "tpuc/Dialect/Tpu/MovementOps.h"
 #include "tpuc/Dialect/Tpu/StoredType.h"
-#include "tpuc/Support/MappedFile.h"
 #include "tpuc/Target/BM1684X/Codegen/OperandForm.h"
 #include "tpuc/Target/BM1684X/Codegen/Passes/Passes.h"
 #include "tpuc/Target/BM1684X/Kernels/Convolution.h"
+#include "tpuc/Target/BM168x/Codegen/ProductFilters.h"
 
-#include <cstring>
 #include <numeric>
 
 using namespace mlir;
@@ -42,50 +41,6 @@ bool hasOneRow(tpu::MatMulOp op) {
   return OpMaker::typeOf(op.getOutput()).getNumElements() == columns &&
          OpMaker::dimsOf(op.getRight()).size() == 2 &&
          op.getRight().getDefiningOp<top::WeightOp>() && tpu::zeroPointOf(op.getRight()) == 0;
-}
-
-/// A picture [1, C, H, W] whose elements are those of `value` in their order; none where they come
-/// from elsewhere.
-Value pictureOf(Value value) {
-  const auto isPicture = [](Value candidate) {
-    const ArrayRef<int64_t> dims = OpMaker::dimsOf(candidate);
-    return dims.size() == 4 && dims[0] == 1 && dims[1] > 1;
-  };
-  while (!isPicture(value)) {
-    Operation *op = value.getDefiningOp();
-    if (!op || !op->hasTrait<traits::ViewLike>())
-      return {};
-    value = op->getOperand(0);
-  }
-  return value;
-}
-
-/// Erases an op that nothing reads, and what it alone was flattened by.
-void eraseFlattening(Operation *op) {
-  while (op && op->use_empty() && (isa<tpu::MatMulOp>(op) || op->hasTrait<traits::ViewLike>())) {
-    Operation *before = op->getOperand(0).getDefiningOp();
-    op->erase();
-    op = before;
-  }
-}
-
-/// A matrix [inner, columns], or the other way round, as a filter [columns, channels, h, w].
-Tensor filterOf(const Tensor &matrix, bool isTurned, ArrayRef<int64_t> dims) {
-  const Shape shape(std::span(dims.data(), dims.size()));
-  if (isTurned)
-    return matrix.reshaped(shape);
-  Tensor filter(matrix.type(), shape);
-  const std::span<const std::byte> from = matrix.rawBytes();
-  const std::span<std::byte> to = filter.mutableBytes();
-  const auto bytes = static_cast<size_t>(byteSize(matrix.type(), 1));
-  const auto columns = static_cast<size_t>(dims[0]);
-  const size_t inner = from.size() / bytes / columns;
-  for (size_t row = 0; row < inner; ++row)
-    for (size_t column = 0; column < columns; ++column)
-      std::memcpy(to.data() + (column * inner + row) * bytes,
-                  from.data() + (row * columns + column) * bytes, bytes);
-  releaseMapped(from);
-  return filter;
 }
 
 /// The cast that alone reads a value.
@@ -184,7 +139,7 @@ NamedAttrList RowRewriter::attributesFor(ArrayRef<int64_t> picture, bool isRow) 
 }
 
 Expected<void> RowRewriter::run() {
-  Value picture = pictureOf(op.getInput());
+  Value picture = bm168x::backend::picturesOf(op.getInput(), 1);
   if (!picture || !isFasterAsPicture(OpMaker::dimsOf(picture).drop_front()))
     picture = {};
   const int64_t inner = OpMaker::typeOf(op.getInput()).getNumElements();
@@ -201,7 +156,7 @@ Expected<void> RowRewriter::run() {
     picture = maker.reshaped(op.getInput(), {1, inner, 1, 1}, "channels");
   SmallVector<int64_t> dims(OpMaker::dimsOf(picture));
   dims[0] = columns;
-  const Tensor filter = filterOf(*matrix, op.getRightTranspose(), dims);
+  const Tensor filter = bm168x::backend::filterOf(*matrix, op.getRightTranspose(), dims);
   Expected<Value> bias = biasFor(filter);
   if (!bias)
     return propagate(bias);
@@ -238,7 +193,7 @@ Expected<void> gemvToConv(ModuleOp module, const Backend &backend) {
   const auto filter = [](tpu::MatMulOp op, const Backend &backend) {
     Expected<void> done = RowRewriter(op, backend).run();
     if (op.use_empty())
-      eraseFlattening(op);
+      bm168x::backend::eraseFlattening(op);
     return done;
   };
   if (Expected<void> done = rewriteOps<tpu::MatMulOp>(module, backend, wants, filter); !done)
