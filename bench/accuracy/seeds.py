@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """How networks answer as in float, on model files and in the interpreter, with several seeds of data.
 
-usage: seeds.py BUILD [--network NAME ...] [--samples N] [--seeds N] [--modes MODE ...] [--json FILE]
+usage: seeds.py BUILD [--network NAME ...] [--samples N] [--seeds N] [--modes MODE ...] [--chip NAME] [--json FILE]
 For each seed prepare.py makes 100 samples to calibrate with and others to measure on: of fonts, words
 and photographs that other seeds do not have. The network NAME.onnx (rec) of the folder TPUC_MODELS is
-calibrated and deployed for BM1684X in each MODE with default options. N of the samples (100) are read by
+calibrated and deployed for a chip (bm1684x, of which alone something is demanded) in each MODE with default options. N of the samples (100) are read by
 the network in float, by the lowered network in the interpreter and by the model file on the simulator.
 Prints for each MODE, of the file and of the interpreter, the mean over the seeds, and in brackets the
 least and the most. For rec these are in how many percent of the lines the text is as in float, and in
@@ -38,6 +38,8 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, f"{HERE}/../../test/conformance")
 from vendor_compiler import Compiler, Failure  # noqa: E402
 
+# The chip of which NETWORKS demands something.
+DEMANDING = "bm1684x"
 QTABLE = f"{HERE}/rec.quantize_table"
 # mode: options of model_deploy.
 MODES = {
@@ -142,7 +144,7 @@ def float_scores(build, folder, network, onnx, shape, keep):
     return run_model(build, folder, "m.mlir", keep)
 
 
-def measure(build, data, network, onnx, count, modes, file_only):
+def measure(build, chip, data, network, onnx, count, modes, file_only):
     """mode: (of the file, of the interpreter), for the samples of one seed."""
     shape, key, keep, compare, _, _ = NETWORKS[network]
     rows = {}
@@ -155,7 +157,7 @@ def measure(build, data, network, onnx, count, modes, file_only):
         call([f"{build}/bin/run_calibration", "m.mlir", "--dataset", f"{data}/calibration", "-o", "table"], folder)
         for mode in modes:
             os.mkdir(f"{folder}/{mode}")
-            call([f"{build}/bin/model_deploy", "--mlir", "m.mlir", "--chip", "bm1684x", "--calibration_table",
+            call([f"{build}/bin/model_deploy", "--mlir", "m.mlir", "--chip", chip, "--calibration_table",
                   "table", "--model", f"{mode}/m.bmodel", *MODES[mode]], folder)
             (lowered,) = (name for name in os.listdir(f"{folder}/{mode}") if name.endswith("_tpu.mlir"))
             rows[mode] = [compare(run_model(build, folder, f"{mode}/{name}", keep), wanted)
@@ -164,12 +166,12 @@ def measure(build, data, network, onnx, count, modes, file_only):
     return rows
 
 
-def measure_vendor(build, vendor, data, network, onnx, count, modes):
+def measure_vendor(build, chip, vendor, data, network, onnx, count, modes):
     """mode: (of TPU-MLIR's file,), with tables that it makes itself of the same samples."""
     shape, key, keep, compare, _, _ = NETWORKS[network]
     rows = {}
     with tempfile.TemporaryDirectory() as folder:
-        compiler = Compiler(vendor, folder)
+        compiler = Compiler(vendor, folder, chip)
         base = compiler.transform(network, onnx, shape)
         samples = sorted(os.listdir(f"{data}/calibration"))
         compiler.run(["run_calibration", f"{network}.mlir", "--dataset", f"{data}/calibration", "--input_num",
@@ -181,7 +183,7 @@ def measure_vendor(build, vendor, data, network, onnx, count, modes):
         wanted = float_scores(build, folder, network, onnx, shape, keep)
         for mode in modes:
             model = f"{base}/{mode}.bmodel"
-            compiler.run(["model_deploy", "--mlir", f"{network}.mlir", *MODES[mode], "--processor", "bm1684x",
+            compiler.run(["model_deploy", "--mlir", f"{network}.mlir", *MODES[mode], "--processor", chip,
                           "--calibration_table", "table", "--skip_validation", "--model", model], base, "deploy.log")
             rows[mode] = [compare(run_model(build, folder, model, keep), wanted)]
     return rows
@@ -237,7 +239,7 @@ def verdict(file, demanded, figures):
     return f"  at least {wanted}: {'met' if met else 'NOT MET'}"
 
 
-def report(network, rows, count):
+def report(network, rows, count, is_demanded=False):
     """Prints the table of {mode: [seed][file, interpreter][figure]}; its cells."""
     figures, demanded = NETWORKS[network][4:]
     columns = np.array(next(iter(rows.values()))).size // len(next(iter(rows.values())))
@@ -251,7 +253,7 @@ def report(network, rows, count):
                  for column, digits in zip(values.T, 2 * [1, 2 if figures[1] == "cosine" else 1])]
         table.append([mode, *cells])
         print(f"{mode:14}" + "".join(f"{cell:>26}" for cell in cells)
-              + verdict(values.mean(axis=0)[:2], demanded[mode], figures), flush=True)
+              + (verdict(values.mean(axis=0)[:2], demanded[mode], figures) if is_demanded else ""), flush=True)
     return table
 
 
@@ -262,6 +264,7 @@ def main():
     parser.add_argument("--samples", type=int, default=100)
     parser.add_argument("--seeds", type=int, default=len(prepare.SOURCES), choices=range(1, len(prepare.SOURCES) + 1))
     parser.add_argument("--modes", nargs="+", choices=MODES)
+    parser.add_argument("--chip", default=DEMANDING)
     parser.add_argument("--no-interpreter", action="store_true")
     parser.add_argument("--vendor", metavar="DIR")
     parser.add_argument("--onnxruntime", action="store_true")
@@ -280,10 +283,11 @@ def main():
         for seed in range(options.seeds):
             subprocess.run([sys.executable, f"{HERE}/prepare.py", data, "--seed", str(seed), network], check=True)
             folder = f"{data}/seed{seed}/{network}" if seed else f"{data}/{network}"
-            for mode, values in measure(build, folder, network, onnx, options.samples, modes,
+            for mode, values in measure(build, options.chip, folder, network, onnx, options.samples, modes,
                                         options.no_interpreter).items():
                 rows[mode].append(values)
-        found[network] = {"samples": options.samples, "rows": report(network, rows, options.samples), "seeds": rows}
+        found[network] = {"samples": options.samples, "rows": report(
+            network, rows, options.samples, options.chip == DEMANDING), "seeds": rows}
         integers = [mode for mode in modes if mode in ("INT8", "INT8_ASYM")]
         if options.onnxruntime and integers:
             theirs = measure_onnxruntime(f"{data}/{network}", network, onnx, options.samples, integers)
@@ -292,7 +296,7 @@ def main():
             report(network, {mode: [values] for mode, values in theirs.items()}, options.samples)
         if options.vendor and integers:
             try:
-                theirs = measure_vendor(build, options.vendor, f"{data}/{network}", network, onnx, options.samples,
+                theirs = measure_vendor(build, options.chip, options.vendor, f"{data}/{network}", network, onnx, options.samples,
                                         integers)
                 found[network]["vendor"] = theirs
                 print("TPU-MLIR's files, first seed:")

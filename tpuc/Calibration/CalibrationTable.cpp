@@ -257,7 +257,8 @@ Expected<CalibrationTable> TableParser::parse(std::string_view text) {
     if (Expected<void> parsed = parseLine(line); !parsed)
       return propagate(parsed);
   }
-  if (table.entries.empty())
+  // Of a network without floats there is nothing to state.
+  if (table.entries.empty() && table.numSamples == 0)
     return makeError(path, "holds no tensor's threshold", "a calibration table");
   return std::move(table);
 }
@@ -285,6 +286,9 @@ Expected<void> CalibrationTable::checkNames(std::span<const std::string> names,
   for (const std::string &name : names)
     if (!stated.contains(name))
       missing.push_back(name);
+  if (entries.empty() && !names.empty())
+    return makeError(path, "has no lines",
+                     fmt::format("the table of a network with '{}'", names[0]));
   if (missing.size() == names.size() && !names.empty())
     return makeError(
         path,

@@ -95,8 +95,21 @@ TEST(CalibrationTable, NamesTheLineOfWhatIsWrong) {
   EXPECT_THAT(errorOf("a -3 -1 1\n"), HasSubstr("t.cali:6: 'a' has the threshold -3"));
   EXPECT_THAT(errorOf("a 1 -1 1\n\na 2 -1 1\n"), HasSubstr("t.cali:8: 'a' stands in line 6"));
   EXPECT_THAT(errorOf("w 3 0.1 0 0.1\n"), HasSubstr("t.cali:6: weight 'w' has the scale 0"));
-  EXPECT_THAT(errorOf(""), HasSubstr("t.cali: holds no tensor's threshold"));
+  const Expected<CalibrationTable> nothing = CalibrationTable::parse("###\n", "t.cali");
+  ASSERT_FALSE(nothing);
+  EXPECT_THAT(nothing.error().message(), HasSubstr("t.cali: holds no tensor's threshold"));
   EXPECT_THAT(errorOf("It was a dark and stormy night\n"), HasSubstr("t.cali:6: 7 fields"));
+}
+
+TEST(CalibrationTable, HasNoLinesForANetworkWithoutFloats) {
+  const Expected<CalibrationTable> table = CalibrationTable::parse(kHead, "t.cali");
+  ASSERT_TRUE(table) << table.error().message();
+  EXPECT_TRUE(table->checkNames({}, "t.cali"));
+  const std::vector<std::string> names = {"conv1"};
+  const Expected<void> checked = table->checkNames(names, "t.cali");
+  ASSERT_FALSE(checked);
+  EXPECT_THAT(checked.error().message(),
+              HasSubstr("t.cali: has no lines; expected the table of a network with 'conv1'"));
 }
 
 TEST(CalibrationTable, IsCheckedAgainstANetwork) {

@@ -157,20 +157,22 @@ struct ConvertTopToTpuPass : tpuc::impl::ConvertTopToTpuBase<ConvertTopToTpuPass
     return options;
   }
 
-  /// Whether calibration, or a source that is quantized, says how any tensor is stored.
-  static bool hasRanges(func::FuncOp main) {
+  /// Whether an op of the network has a result whose elements have one of these types.
+  template <typename... Types> static bool gives(func::FuncOp main) {
     return main
         .walk([](Operation *op) {
-          return llvm::any_of(
-                     op->getResultTypes(),
-                     [](Type type) {
-                       return isa<quant::CalibratedQuantizedType, quant::UniformQuantizedType>(
-                           getElementTypeOrSelf(type));
-                     })
-                     ? WalkResult::interrupt()
-                     : WalkResult::advance();
+          const auto fits = [](Type type) { return isa<Types...>(getElementTypeOrSelf(type)); };
+          return llvm::any_of(op->getResultTypes(), fits) ? WalkResult::interrupt()
+                                                          : WalkResult::advance();
         })
         .wasInterrupted();
+  }
+
+  /// Whether neither calibration nor a source that is quantized says how any tensor is stored, and
+  /// there are floats of which something should.
+  static bool lacksRanges(func::FuncOp main) {
+    return !gives<quant::CalibratedQuantizedType, quant::UniformQuantizedType>(main) &&
+           gives<FloatType>(main);
   }
 
   /// Lowered weights go to a file of their own; until that is written they are in memory.
@@ -204,7 +206,7 @@ struct ConvertTopToTpuPass : tpuc::impl::ConvertTopToTpuBase<ConvertTopToTpuPass
     Expected<PlanOptions> options = planOptions(main, **target);
     if (!options)
       return propagate(options);
-    if (options->scheme.isQuantized() && !hasRanges(main))
+    if (options->scheme.isQuantized() && lacksRanges(main))
       return makeError("module", "no tensor has a range",
                        "a calibration table for " + schemeName(options->scheme) +
                            " (run_calibration makes it)");
