@@ -186,6 +186,36 @@ TEST(Check, TablesAreLookedUpInTensorsWithoutGaps) {
               HasSubstr("a table that the result overwrites"));
 }
 
+/// As files of TPU-MLIR have them: nothing reads the third operand of a lookup, nor what would
+/// stand beside an input without pads.
+TEST(Check, WhatNothingReadsMayBeAnything) {
+  const std::string lookup =
+      "lookup #2 operands=2 left_shift=2 shift_signed=0 opd1_sign=0 opd2_narrow=0 "
+      "res0=[n1 c8 h24 w96] res0_addr=0x4000 opd0_addr=0x3000 opd1_addr=0x5000 "
+      "opd0=[n1 c8 h24 w96] opd1=[n1 c8 h16 w16] opd2=[n1 c1 h1 w16]";
+  EXPECT_EQ(messageOf("cv181x", lookup), "");
+  const std::string average =
+      "pool.avg #1 operands=2 left_shift=2 shift_signed=0 kind=bf16 opd1_sign=0 opd2_narrow=0 "
+      "ins_value=0x4000 res0=[n1 c1 h1 w1] res0_addr=0x810 opd0_addr=0x800 opd1_addr=0x3f80 "
+      "opd1_const=1 opd0=[n1 c1 h1 w2] opd2=[n1 c1 h1 w16] ";
+  EXPECT_EQ(messageOf("cv181x", average + "opd1=[n1 c1 h1 w2]"), "");
+  EXPECT_THAT(messageOf("cv181x", average + "opd1=[n1 c1 h1 w3] pad=[t0 b0 l0 r1]"),
+              HasSubstr("a value beside those of BF16"));
+}
+
+/// Files of TPU-MLIR pad maxima by more than windows reach; the model takes that of others
+/// otherwise.
+TEST(Check, OnlyMaximaMayHaveFewerResultsThanPlaces) {
+  const std::string shapes = "res0=[n1 c2 h56 w56] stride=[h2 w2] pad=[t1 b2 l1 r2] "
+                             "res0_addr=0x6200 opd0=[n1 c2 h112 w112] ";
+  EXPECT_EQ(messageOf("cv180x", "pool.max #1 operands=1 shift_signed=0 kind=bf16 " + shapes +
+                                    "opd1=[n1 c1 h3 w3]"),
+            "");
+  EXPECT_THAT(messageOf("cv180x", "depthwise #1 operands=2 shift_signed=0 kind=bf16 " + shapes +
+                                      "opd1=[n1 c2 h3 w3]"),
+              HasSubstr("56 x 56 results; expected 57 x 57"));
+}
+
 TEST(Check, UnusedFieldsKeepTheirPresets) {
   const std::string copy(kCopy);
   EXPECT_THAT(messageOf("cv181x", copy + " group2=5"), HasSubstr("group2=5; expected 0 or 2"));

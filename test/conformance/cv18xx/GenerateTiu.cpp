@@ -9,6 +9,8 @@
 #include "test/conformance/cv18xx/Generate.h"
 #include "tpuc/Target/CV18xx/Machine/Numbers.h"
 
+#include <algorithm>
+
 namespace tpuc::cv18xx::conformance::detail {
 
 namespace {
@@ -169,8 +171,10 @@ Command makePool(const Chip &chip, Random &random, bool isBf16) {
   const bool isDepthwise = choice == "depthwise";
   const bool isAverage = choice == "pool.avg";
   Maker maker(chip, choice);
-  const Window window =
-      makeWindow(chip, random, maker, true, isDepthwise, isDepthwise || isAverage);
+  Window window = makeWindow(chip, random, maker, true, isDepthwise, isDepthwise || isAverage);
+  if (!isDepthwise && !isAverage)
+    for (const size_t axis : {2, 3})
+      window.out[axis] = from(random, std::max(window.out[axis] - 1, 1u), window.out[axis]);
   const uint32_t bytes = isBf16 ? 2 : 1;
   const bool isSigned = half(random);
   // A lane makes its channels of its own input.
@@ -203,9 +207,15 @@ Command makePool(const Chip &chip, Random &random, bool isBf16) {
           .set(Field::Opd2Narrow, 0)
           .set(Field::Opd2StrB, (window.in[1] + chip.lanes - 1) / chip.lanes);
   }
+  constexpr std::array kBeside = {Field::InsX,     Field::InsY,    Field::InsXLast,
+                                  Field::InsYLast, Field::PadTop,  Field::PadBottom,
+                                  Field::PadLeft,  Field::PadRight};
+  const Command made = maker.command();
+  const bool readsOthers =
+      std::ranges::any_of(kBeside, [&](Field field) { return made.get(field) != 0; });
   if (!isBf16)
     maker.set(Field::InsValue, from(random, 0, 127));
-  else if (!isDepthwise && !isAverage)
+  else if ((!isDepthwise && !isAverage) || !readsOthers)
     maker.set(chip.is183x ? Field::InsValueFp : Field::InsValue, randomBf16(random));
   return maker.command();
 }
@@ -330,6 +340,8 @@ Command makeLookup(const Chip &chip, Random &random, bool isBf16) {
   maker.set(Field::ShiftSigned, 0).set(Field::Opd1Sign, 0);
   if (isBf16)
     setFloat(maker);
+  else
+    maker.set(Field::Opd2Narrow, random.below(2));
   return maker.command();
 }
 

@@ -168,8 +168,9 @@ void Checker::checkLookup(const TiuCommand &command) {
   require(
       command.numOperands == 2,
       [&] { return fmt::format("a lookup of {} operands", command.numOperands); }, "2");
+  // The third operand, which it has not, may be wide of integers: vendors' files say so.
   require(command.res0.isNarrow && command.opd0.isNarrow && command.opd1.isNarrow &&
-              command.opd2.isNarrow,
+              (command.opd2.isNarrow || !command.isBf16),
           "wide values in a lookup", "narrow ones");
   require(!command.hasRelu, "relu on what a table holds", "none");
   const uint64_t bytes = uint64_t{256} * command.elementBytes();
@@ -248,6 +249,10 @@ void Checker::checkPartials(const TiuCommand &command) {
           "partial sums with relu, bias, shift or multiplier", "sums only");
 }
 
+static bool isExtremeOf(PoolFunction pool) {
+  return pool == PoolFunction::Max || pool == PoolFunction::Min;
+}
+
 void Checker::checkWindow(const TiuCommand &command) {
   const Extents &in = command.opd0.shape;
   const Extents &out = command.res0.shape;
@@ -270,10 +275,11 @@ void Checker::checkWindow(const TiuCommand &command) {
       places(command.paddedHeight(), command.opd1.shape[2], command.dilationY, command.strideY);
   const uint64_t wide =
       places(command.paddedWidth(), command.opd1.shape[3], command.dilationX, command.strideX);
-  require(
-      tall == out[2] && wide == out[3],
-      [&] { return fmt::format("{} x {} results", out[2], out[3]); },
-      [&] { return fmt::format("{} x {}, as many as the window has places", tall, wide); });
+  // Files of TPU-MLIR pad maxima by more than their windows reach.
+  const bool mayBeFewer = command.type == tiu::kPool && isExtremeOf(command.pool);
+  require((tall == out[2] && wide == out[3]) || (mayBeFewer && tall >= out[2] && wide >= out[3]),
+          [&] { return fmt::format("{} x {} results", out[2], out[3]); },
+          [&] { return fmt::format("{} x {}, as many as the window has places", tall, wide); });
   for (const uint32_t extent : {in[1], in[2], in[3], out[1], out[2], out[3]})
     require(
         extent <= kMostWindowExtent,
@@ -343,8 +349,10 @@ void Checker::checkConv(const TiuCommand &command) {
           "an even opd1_addr");
 }
 
-static bool isExtremeOf(PoolFunction pool) {
-  return pool == PoolFunction::Max || pool == PoolFunction::Min;
+/// Whether windows read what is inserted between and around the input.
+static bool hasPlacesBeside(const TiuCommand &command) {
+  return (command.insertY | command.insertX | command.insertLastY | command.insertLastX |
+          command.padTop | command.padBottom | command.padLeft | command.padRight) != 0;
 }
 
 void Checker::checkPool(const TiuCommand &command) {
@@ -399,8 +407,8 @@ void Checker::checkPool(const TiuCommand &command) {
   require(!isDilated || command.isBf16 || !command.hasRequant || chip.is183x,
           "a dilated window of integers with multipliers",
           "a shift, as the chip ignores the dilation");
-  require(!command.isBf16 || command.insertValue == 0 || isExtreme, "a value beside those of BF16",
-          "0");
+  require(!command.isBf16 || command.insertValue == 0 || isExtreme || !hasPlacesBeside(command),
+          "a value beside those of BF16", "0");
   require(command.pool != PoolFunction::Average || (!command.opd1.isSigned && command.opd1.isConst),
           "an average whose factor is signed or no immediate", "opd1_sign=0, opd1_const=1");
   require(!command.addsPartial && !command.storesPartial, "partial sums of a pool", "none");
