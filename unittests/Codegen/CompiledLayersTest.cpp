@@ -1211,8 +1211,7 @@ const std::vector<Layer> kLayers = {
        for (int64_t i = 0; i < count; ++i)
          indices.push_back(s.between(-9, 8));
        s.op("r", "Gather", {"y", s.integers("i", indices)}, "axis = 1 : i64");
-     },
-     true, 3, true},
+     }},
     {"HostBetweenConvolutions",
      [](Sketch &s) {
        drawBetweenConvolutions(s, [](Sketch &sketch) {

@@ -34,9 +34,9 @@ Expected<void> emitMove(Builder &builder, mlir::Operation *op) {
           },
       .gather =
           [&](const GlobalTensor &from, const GlobalTensor &indices, const GlobalTensor &to) {
-            return emitGlobalGather(
-                builder, from, indices, to,
-                immediateBits(to.type, std::numeric_limits<double>::quiet_NaN()));
+            constexpr double kMissing = std::numeric_limits<double>::quiet_NaN();
+            return emitGlobalGather(builder, from, indices, to,
+                                    immediateBits(to.type, isFloat(to.type) ? kMissing : 0));
           }};
   return bm168x::backend::emitMove(transfers, op);
 }

@@ -443,6 +443,14 @@ std::optional<ComputedGather> computedGather(Operation *op) {
   return made;
 }
 
+/// Whether the indices are constants that are none too large.
+bool areInside(tpu::GatherOp op, const ComputedGather &gather) {
+  const auto indices =
+      top::constantTensor(op.getIndices()) ? top::constantInts(op.getIndices()) : std::nullopt;
+  return indices && llvm::all_of(*indices, [&](int64_t index) { return index < gather.extent; });
+}
+
+/// Indices that are too large give NaN, which integers do not have.
 Expected<void> checkComputedGather(const TransferForms &forms, tpu::GatherOp op,
                                    const ComputedGather &gather) {
   if (!forms.hasGather)
@@ -453,8 +461,10 @@ Expected<void> checkComputedGather(const TransferForms &forms, tpu::GatherOp op,
     return makeError("", "indices of less than 32 bits", "32 or 64 bits");
   if (isSigned(*indices) && !top::constantTensor(op.getIndices()))
     return makeError("", "indices that may be negative", "ui32");
-  if (!type || !forms.takes(*type) || !isFloat(*type))
-    return makeError("", "integers gathered by computed indices", "floats");
+  if (!type || !forms.takes(*type))
+    return makeError("", "elements of a type that the DMA does not know");
+  if (!isFloat(*type) && !areInside(op, gather))
+    return makeError("", "integers gathered by computed indices", "floats, or constant indices");
   constexpr int64_t kLongest = 65535;
   for (int64_t extent : {gather.outer, gather.extent, gather.inner, gather.count})
     if (extent > kLongest)
@@ -462,7 +472,6 @@ Expected<void> checkComputedGather(const TransferForms &forms, tpu::GatherOp op,
   return {};
 }
 
-/// Indices that are too large give NaN.
 Expected<void> emitComputedGather(const TransferEmitter &transfers, tpu::GatherOp op,
                                   const ComputedGather &gather) {
   std::optional<int64_t> from = codegen::addressOf(op.getInput().getType());
