@@ -151,7 +151,9 @@ template <typename Op> static Expected<bool> fixedBinary(Op op, EvalContext &con
   Expected<Tensor *> output = context.allocate(0, resultType(op), *shape);
   if (!output)
     return propagate(output);
-  if constexpr (std::is_same_v<Op, PReluOp>)
+  if constexpr (std::is_same_v<Op, DivOp>)
+    kernels::fixedDiv(left, right, resultOf(op), **output, context.threads());
+  else if constexpr (std::is_same_v<Op, PReluOp>)
     kernels::fixedPRelu(left, right, resultOf(op), **output, context.threads());
   else if constexpr (std::is_same_v<Op, MulOp>)
     kernels::fixedMul(left, right, resultOf(op), **output, context.threads());
@@ -181,7 +183,10 @@ static Expected<bool> fixedPool(AvgPoolOp op, EvalContext &context) {
 static Expected<bool> fixedReduce(ReduceOp op, EvalContext &context) {
   UniformQuantizedType type = tpu::quantizedType(op.getInput());
   if (!type || !tpu::isQuantized(op.getOutput()) || !op.getAxes() ||
-      !llvm::is_contained({"ReduceMean", "ReduceSum"}, op.getMode()))
+      !llvm::is_contained({"ReduceMean", "ReduceSum", "ReduceProd"}, op.getMode()))
+    return false;
+  // A product of nothing has a number, but no integer to begin with.
+  if (op.getMode() == "ReduceProd" && context.operand(0).numElements() == 0)
     return false;
   const Tensor &input = context.operand(0);
   llvm::SmallVector<int64_t> axes = toInts(*op.getAxes());
@@ -191,8 +196,11 @@ static Expected<bool> fixedReduce(ReduceOp op, EvalContext &context) {
       0, resultType(op), kernels::reducedShape(input.shape(), axes, op.getKeepdims()));
   if (!output)
     return propagate(output);
-  kernels::fixedSum({input, tpu::paramsOf(type)}, axes, op.getMode() == "ReduceMean", resultOf(op),
-                    **output);
+  if (op.getMode() == "ReduceProd")
+    kernels::fixedProd({input, tpu::paramsOf(type)}, axes, resultOf(op), **output);
+  else
+    kernels::fixedSum({input, tpu::paramsOf(type)}, axes, op.getMode() == "ReduceMean",
+                      resultOf(op), **output);
   return true;
 }
 
@@ -278,6 +286,19 @@ static Expected<bool> fixedLeakyRelu(LeakyReluOp op, EvalContext &context) {
   return true;
 }
 
+static Expected<bool> fixedSqrt(SqrtOp op, EvalContext &context) {
+  UniformQuantizedType type = tpu::quantizedType(op->getOperand(0));
+  UniformQuantizedType made = tpu::quantizedType(op->getResult(0));
+  if (!type || !made || !areAlike({type, made}))
+    return false;
+  Expected<Tensor *> output = context.allocate(0, resultType(op), context.operand(0).shape());
+  if (!output)
+    return propagate(output);
+  kernels::fixedSqrt({context.operand(0), tpu::paramsOf(type)}, resultOf(op), **output,
+                     context.threads());
+  return true;
+}
+
 static Expected<bool> fixedHardSwish(HardSwishOp op, EvalContext &context) {
   UniformQuantizedType type = tpu::quantizedType(op->getOperand(0));
   UniformQuantizedType made = tpu::quantizedType(op->getResult(0));
@@ -316,7 +337,7 @@ Expected<void> tpuc::evaluateOnStoredNumbers(mlir::Operation *op, EvalContext &c
           .Case([&](ConvOp conv) { return fixedConv(conv, context); })
           .Case([&](DeconvOp conv) { return fixedDeconv(conv, context); })
           .Case([&](MatMulOp product) { return fixedMatMul(product, context); })
-          .Case<AddOp, SubOp, MulOp, PReluOp>(
+          .Case<AddOp, DivOp, SubOp, MulOp, PReluOp>(
               [&](auto binary) { return fixedBinary(binary, context); })
           .Case([&](AvgPoolOp pool) { return fixedPool(pool, context); })
           .Case([&](ReduceOp reduce) { return fixedReduce(reduce, context); })
@@ -330,6 +351,7 @@ Expected<void> tpuc::evaluateOnStoredNumbers(mlir::Operation *op, EvalContext &c
           .Case([&](TanhOp tanh) { return wideFunction(tanh, context, kernels::wideTanh); })
           .Case([&](InterpOp resize) { return fixedResize(resize, context); })
           .Case([&](LeakyReluOp relu) { return fixedLeakyRelu(relu, context); })
+          .Case([&](SqrtOp root) { return fixedSqrt(root, context); })
           .Case([&](HardSwishOp swish) { return fixedHardSwish(swish, context); })
           .Case([&](CopyOp copy) { return fixedCopy(copy, context); })
           .Default([](mlir::Operation *) { return false; });

@@ -87,6 +87,44 @@ TEST(FixedPoint, ProductsAreRoundedTwice) {
   EXPECT_EQ(valuesOf(output), (std::vector<int8_t>{11, 9, 10, 10}));
 }
 
+TEST(FixedPoint, QuotientsAreThoseOfTheNumbers) {
+  ThreadPool threads(1);
+  Tensor left(DataType::I8, Shape({256, 1}));
+  Tensor right(DataType::I8, Shape({256}));
+  for (int i = -128; i < 128; ++i)
+    left.mutableData<int8_t>()[static_cast<size_t>(i + 128)] =
+        right.mutableData<int8_t>()[static_cast<size_t>(i + 128)] = static_cast<int8_t>(i);
+  Tensor output(DataType::I8, Shape({256, 256}));
+  fixedDiv({left, {0.05, -5}}, {right, {0.03, 4}}, {{0.08, 3}, kBytes}, output, threads);
+  for (int x = -128; x < 128; ++x)
+    for (int y = -128; y < 128; ++y) {
+      const int found = output.data<int8_t>()[static_cast<size_t>((x + 128) * 256 + y + 128)];
+      const double number = y == 4 ? (x + 5) * 1e6 : 0.05 * (x + 5) / (0.03 * (y - 4)) / 0.08;
+      const double distance = number - std::floor(number);
+      const double allowed = std::abs(distance - 0.5) < 1e-4 ? 1 : 0;
+      ASSERT_LE(std::abs(found - std::clamp(std::round(number) + 3, -128.0, 127.0)), allowed)
+          << x << " " << y;
+    }
+}
+
+TEST(FixedPoint, RootsAreCutOff) {
+  ThreadPool threads(1);
+  const Tensor input = bytes({5}, {-128, -127, -125, -120, 127});
+  Tensor output(DataType::I8, Shape({5}));
+  // Roots of 0, 1, 3, 8 and 255 in halves, from -100 on: 0, 2, 3.46, 5.66, 31.9.
+  fixedSqrt({input, {1, -128}}, {{0.5, -100}, kBytes}, output, threads);
+  EXPECT_EQ(valuesOf(output), (std::vector<int8_t>{-100, -98, -97, -95, -69}));
+}
+
+TEST(FixedPoint, ProductsOfDimensions) {
+  const Tensor input = bytes({2, 3}, {3, 5, 2, 11, -3, 21});
+  Tensor output(DataType::I8, Shape({2}));
+  const std::vector<int64_t> axes = {1};
+  // 2 * 4 * 1 / 2^3 / (1 / 8), and 10 * -4 * 20 / 8 / (1 / 8), which is cut off.
+  fixedProd({input, {0.5, 1}}, axes, {{0.125, 0}, kBytes}, output);
+  EXPECT_EQ(valuesOf(output), (std::vector<int8_t>{8, -128}));
+}
+
 TEST(FixedPoint, AveragesCountWhatLiesInside) {
   ThreadPool threads(1);
   const Tensor input = bytes({1, 1, 2, 2}, {-3, -2, 4, 7});

@@ -58,6 +58,8 @@ for kind, zero in KINDS:
                  "ConcatenationOptions", axis=3, version=version)
     add_integers(f"{kind}.other", "PADV2", [same, (np.array([[0, 0], [1, 1], [2, 0], [0, 0]], np.int32),),
                                             (np.array(7, kind), .05)], .05, zero, kind, version=version)
+    add_integers(f"{kind}.fine", "DIV", [same, (PICTURE, kind, .03, zero + 2)], 1 / 128, zero, kind, "DivOptions",
+                 version=version)
     for op in ("DIV", "MAXIMUM"):
         add_integers(f"{kind}.channels", op, [same, ((1, 1, 1, 3), kind, .05, zero)], .05, zero, kind,
                      "DivOptions" if op == "DIV" else None, version=version)

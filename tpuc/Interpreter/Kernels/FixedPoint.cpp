@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "tpuc/Interpreter/Kernels/FixedPoint.h"
+#include "tpuc/Interpreter/Kernels/FixedPoint16.h"
 #include "tpuc/Interpreter/Kernels/WindowGeometry.h"
 #include "tpuc/Support/Convert.h"
 
@@ -171,6 +172,71 @@ void kernels::fixedMul(const FixedOperand &left, const FixedOperand &right,
               [&](int32_t a, int32_t b) { return stored(scaled(a * b, factor), result); });
 }
 
+/// a * b / 2^31, rounded half up.
+static int32_t highProduct(int32_t a, int32_t b) { return multiplyShiftTFLite(a, b, 0); }
+
+/// 1 / (1 + x) in units of 2^-31, for `x` of 0 to 1 in the same. With d = (1 + x) / 2, Newton's
+/// method begins at 48 / 17 - 32 / 17 * d; its numbers have two bits in front of the point.
+static int32_t reciprocalOfOneAnd(int32_t x) {
+  constexpr int64_t kOne = INT32_MAX;
+  constexpr auto k48Over17 = static_cast<int32_t>(1515870810);
+  constexpr auto k32Over17 = static_cast<int32_t>(-1010580540);
+  constexpr int32_t kUnit = 1 << 29;
+  const auto half = static_cast<int32_t>((x + kOne + 1) / 2);
+  int32_t guess = k48Over17 + highProduct(half, k32Over17);
+  for (int step = 0; step < 3; ++step) {
+    const int32_t rest = kUnit - highProduct(half, guess);
+    guess += saturateCast<int32_t>(int64_t(highProduct(guess, rest)) * 4);
+  }
+  return saturateCast<int32_t>(int64_t(guess) * 2);
+}
+
+void kernels::fixedDiv(const FixedOperand &left, const FixedOperand &right,
+                       const FixedResult &result, Tensor &output, ThreadPool &threads) {
+  // In f64, the product of both scales in f32.
+  const float units =
+      static_cast<float>(right.params.scale) * static_cast<float>(result.params.scale);
+  const MultiplierShift factor =
+      fixedPoint(static_cast<double>(static_cast<float>(left.params.scale) / units));
+  forEachPair(left, right, output, threads, [&](int32_t a, int32_t b) {
+    if (b == 0)
+      return a == 0  ? stored(0, result)
+             : a < 0 ? result.range.lowest
+                     : static_cast<int64_t>(result.range.highest);
+    const int32_t dividend = b < 0 ? -a : a;
+    const auto divisor = static_cast<uint32_t>(std::abs(b));
+    const int zeros = std::countl_zero(divisor);
+    const uint32_t rest = (divisor << zeros) - (uint32_t(1) << 31);
+    const int32_t reciprocal = reciprocalOfOneAnd(static_cast<int32_t>(rest));
+    const int headroom =
+        std::countl_zero(static_cast<uint32_t>(dividend < 0 ? ~dividend : dividend)) - 1;
+    const int32_t quotient =
+        highProduct(static_cast<int32_t>(static_cast<uint32_t>(dividend) << headroom), reciprocal);
+    const int shift = factor.rshift + (31 - zeros) + headroom;
+    // What is less than half of an integer is none.
+    return stored(shift > 31 ? 0 : multiplyShiftTFLite(quotient, factor.multiplier, shift), result);
+  });
+}
+
+void kernels::fixedSqrt(const FixedOperand &input, const FixedResult &result, Tensor &output,
+                        ThreadPool &threads) {
+  const auto from = static_cast<float>(input.params.scale);
+  const auto to = static_cast<float>(result.params.scale);
+  const auto zero = static_cast<int32_t>(input.params.zeroPoint);
+  const auto most = static_cast<float>(result.range.highest) * 2;
+  withInteger(output.type(), [&]<typename T>(T) {
+    const T *in = input.integers.data<T>().data();
+    T *out = output.mutableData<T>().data();
+    threads.parallelFor(output.numElements(), kPairGrain, [&](int64_t begin, int64_t end) {
+      for (int64_t index = begin; index < end; ++index) {
+        const float number = from * static_cast<float>(std::max(in[index] - zero, 0));
+        const float root = std::min(std::sqrt(number) / to, most);
+        out[index] = static_cast<T>(stored(static_cast<int64_t>(root), result));
+      }
+    });
+  });
+}
+
 void kernels::fixedLeakyRelu(const FixedOperand &input, double alpha, const FixedResult &result,
                              Tensor &output, ThreadPool &threads) {
   const auto from = static_cast<float>(input.params.scale);
@@ -280,8 +346,12 @@ void kernels::fixedAveragePool(const Tensor &input, const WindowParams &window,
   });
 }
 
-void kernels::fixedSum(const FixedOperand &input, std::span<const int64_t> axes, bool isMean,
-                       const FixedResult &result, Tensor &output) {
+/// Calls `combine(place, integer less its zero point)` for the elements of `input` in their order;
+/// `place` is that of the element of a result without the dimensions `axes`. Returns how many
+/// elements have one place.
+template <typename Combine>
+static int64_t forEachReduced(const FixedOperand &input, std::span<const int64_t> axes,
+                              Combine combine) {
   const Tensor whole = convert(input.integers, DataType::I32);
   const Shape &shape = whole.shape();
   std::vector<int64_t> steps(shape.rank(), 0);
@@ -295,11 +365,10 @@ void kernels::fixedSum(const FixedOperand &input, std::span<const int64_t> axes,
     steps[axis] = step;
     step *= shape[axis];
   }
-  std::vector<int64_t> sums(static_cast<size_t>(output.numElements()), 0);
   std::vector<int64_t> at(shape.rank(), 0);
   int64_t place = 0;
   for (int32_t value : whole.data<int32_t>()) {
-    sums[static_cast<size_t>(place)] += value - input.params.zeroPoint;
+    combine(static_cast<size_t>(place), value - input.params.zeroPoint);
     for (size_t axis = shape.rank(); axis-- > 0;) {
       place += steps[axis];
       if (++at[axis] < shape[axis])
@@ -308,12 +377,41 @@ void kernels::fixedSum(const FixedOperand &input, std::span<const int64_t> axes,
       at[axis] = 0;
     }
   }
+  return count;
+}
+
+void kernels::fixedSum(const FixedOperand &input, std::span<const int64_t> axes, bool isMean,
+                       const FixedResult &result, Tensor &output) {
+  std::vector<int64_t> sums(static_cast<size_t>(output.numElements()), 0);
+  const int64_t count =
+      forEachReduced(input, axes, [&](size_t place, int64_t value) { sums[place] += value; });
   const MultiplierShift factor =
       meanFactor(input.params.scale / result.params.scale, isMean ? count : 1);
   withInteger(output.type(), [&]<typename T>(T) {
     const std::span<T> out = output.mutableData<T>();
     for (size_t index = 0; index < sums.size(); ++index)
       out[index] = static_cast<T>(stored(scaledLong(sums[index], factor), result));
+  });
+}
+
+void kernels::fixedProd(const FixedOperand &input, std::span<const int64_t> axes,
+                        const FixedResult &result, Tensor &output) {
+  int64_t count = 1;
+  for (int64_t axis : axes)
+    count *= input.integers.shape()[static_cast<size_t>(axis)];
+  const double root = std::pow(result.params.scale, 1.0 / static_cast<double>(count));
+  const MultiplierShift factor = fixedPoint(input.params.scale / root);
+  std::vector<int32_t> products(static_cast<size_t>(output.numElements()));
+  std::vector<bool> begun(products.size(), false);
+  forEachReduced(input, axes, [&](size_t place, int64_t value) {
+    products[place] =
+        static_cast<int32_t>(begun[place] ? scaledWide(products[place] * value, factor) : value);
+    begun[place] = true;
+  });
+  withInteger(output.type(), [&]<typename T>(T) {
+    const std::span<T> out = output.mutableData<T>();
+    for (size_t index = 0; index < products.size(); ++index)
+      out[index] = static_cast<T>(stored(scaled(products[index], factor), result));
   });
 }
 

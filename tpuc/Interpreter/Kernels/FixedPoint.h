@@ -61,6 +61,16 @@ void fixedAdd(const FixedOperand &left, const FixedOperand &right, bool subtract
 void fixedMul(const FixedOperand &left, const FixedOperand &right, const FixedResult &result,
               Tensor &output, ThreadPool &threads);
 
+/// left / right, broadcast. The reciprocal of the right side has 31 bits, by three steps of
+/// Newton's method; the product is rounded there, scaled, and rounded again. What is divided by 0
+/// is the largest or least integer, 0 / 0 is 0.
+void fixedDiv(const FixedOperand &left, const FixedOperand &right, const FixedResult &result,
+              Tensor &output, ThreadPool &threads);
+
+/// The root of numbers of 0 or more (others count as 0), in f32, cut off towards the zero point.
+void fixedSqrt(const FixedOperand &input, const FixedResult &result, Tensor &output,
+               ThreadPool &threads);
+
 /// Numbers below 0 times alpha, others as they are: each sign has a multiplier of its own, computed
 /// in f32.
 void fixedLeakyRelu(const FixedOperand &input, double alpha, const FixedResult &result,
@@ -86,6 +96,12 @@ void fixedAveragePool(const Tensor &input, const WindowParams &window, const Fix
 /// once.
 void fixedSum(const FixedOperand &input, std::span<const int64_t> axes, bool isMean,
               const FixedResult &result, Tensor &output);
+
+/// The product over the dimensions `axes`, as fixedSum takes them. Each of the `count` integers of
+/// a product is followed by a factor of scale / outputScale^(1 / count): of 15 bits and rounded
+/// once but behind the last, which is as in fixedMul.
+void fixedProd(const FixedOperand &input, std::span<const int64_t> axes, const FixedResult &result,
+               Tensor &output);
 
 /// Softmax of beta * input along `axis`, from a table of e^x in f32; sums and products in f32.
 void fixedSoftmax(const FixedOperand &input, int64_t axis, double beta, const FixedResult &result,
