@@ -75,6 +75,9 @@ void declareOptions(CommandLine &cli, const ImportTool &tool, Request &request) 
   if (tool.takesCustomShapes)
     cli.option("--custom_shapes", request.options.customShapes,
                "The shapes of tensors that Python layers make.");
+  if (format.hasHybrid)
+    cli.flag("--hybrid", request.options.hybrid,
+             "Beside weights of 8-bit integers, round floats to 8 bits at run time.");
   cli.option("--output_names", request.options.outputNames,
              "The tensors at which the network is cut.");
   if (!tool.writeOption.empty())

@@ -96,6 +96,10 @@ Expected<int> transform(std::span<const std::string> arguments) {
       .shownDefault("its own");
   cli.option("--custom_shapes", options.customShapes,
              "The shapes of tensors that operators of yours make, such as Python layers of Caffe.");
+  cli.flag(
+      "--hybrid", options.hybrid,
+      "Beside weights of 8-bit integers (dynamic range), round floats to 8 bits at run time, as "
+      "LiteRT's hybrid kernels do, in place of widening the weights.");
   preprocess.declare(cli);
   const std::string boxes = "Boxes";
   cli.option("--add_postprocess", options.addPostprocess,

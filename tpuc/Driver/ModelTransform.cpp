@@ -94,6 +94,8 @@ Expected<void> ModelTransform::checkOptions() {
   frontend = *found;
   if (auto checked = checkWeights(frontend->format(), "--model_data", options.modelData); !checked)
     return checked;
+  if (auto checked = checkHybrid(frontend->format(), options.hybrid); !checked)
+    return checked;
   name = options.modelName.empty() ? std::filesystem::path(options.modelDef).stem().string()
                                    : options.modelName;
   if (auto checked = checkName(name); !checked)
@@ -172,7 +174,8 @@ Expected<void> ModelTransform::importModel() {
                    options.inputShapes,
                    options.inputTypes,
                    options.outputNames,
-                   options.customShapes};
+                   options.customShapes,
+                   options.hybrid};
   Expected<OwningOpRef<ModuleOp>> imported = model->import(*context, importOptions);
   if (!imported)
     return propagate(imported);

@@ -29,6 +29,8 @@ struct ModelTransformOptions {
   std::vector<std::string> outputNames;
   /// The shapes of tensors that operators of users make, by name.
   std::map<std::string, std::vector<int64_t>> customShapes;
+  /// See ImportOptions.
+  bool hybrid = false;
   /// How pictures become inputs, where anything was said about it.
   std::optional<PreprocessOptions> preprocess;
   std::vector<std::string> testInput;

@@ -31,6 +31,8 @@ struct SourceFormat {
   bool (*beginsLike)(std::span<const std::byte> beginning);
   /// A file of the weights, in errors: `a .caffemodel file`. Empty where models hold their own.
   std::string_view weights = {};
+  /// Whether its networks may have weights of integers beside floats, which `--hybrid` is about.
+  bool hasHybrid = false;
 };
 
 /// How many bytes of a file SourceFormat::beginsLike is asked about.

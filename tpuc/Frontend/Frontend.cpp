@@ -35,3 +35,10 @@ Expected<void> tpuc::checkWeights(const SourceFormat &format, const std::string 
   return makeError(option, "'" + weights + "' is of no use for " + std::string(format.description),
                    "none: the model holds its weights");
 }
+
+Expected<void> tpuc::checkHybrid(const SourceFormat &format, bool asked) {
+  if (!asked || format.hasHybrid)
+    return {};
+  return makeError("--hybrid", "is of no use for " + std::string(format.description),
+                   "a format with weights of integers beside floats");
+}

@@ -92,6 +92,10 @@ std::span<const Frontend *const> frontends();
 Expected<void> checkWeights(const SourceFormat &format, const std::string &option,
                             const std::string &weights);
 
+/// Errors: `--hybrid` is `asked` for with a model of `format`, which has no weights of integers
+/// beside floats.
+Expected<void> checkHybrid(const SourceFormat &format, bool asked);
+
 /// The front end for the file `path`, by the ending of its name. Errors: as formatOfName.
 Expected<const Frontend *> frontendOfName(const std::string &path);
 

@@ -36,6 +36,9 @@ struct ImportOptions {
   std::vector<std::string> outputNames;
   /// The shapes of tensors that operators of users make, by name: nothing in a network tells them.
   std::map<std::string, std::vector<int64_t>> customShapes;
+  /// Beside weights of 8-bit integers, floats are rounded to 8 bits at run time, as the kernels of
+  /// the source's runtime do. Otherwise such weights become the floats that they stand for.
+  bool hybrid = false;
 };
 
 /// The value of a tensor of the main graph that is known to be constant; none for others.

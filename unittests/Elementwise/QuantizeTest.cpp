@@ -94,6 +94,19 @@ TEST(QuantizeTest, DynamicRangeIncludesZero) {
             "2xu8: 0 0 | f32: 1 | u8: 0");
 }
 
+/// 2.5 / 127 is the step of the first row, and -1.25 the tie at -63.5.
+TEST(QuantizeTest, EachRowHasItsRange) {
+  OpRunner run;
+  const Tensor x = f32({3, 3}, {2.5F, -1.25F, .01F, 0, 0, 0, -508, 254, 2});
+  EXPECT_EQ(run("DynamicQuantizeRows", "axis = 1", {x}, {true, true, true}),
+            "3x3xi8: 127 -64 1 0 0 0 -127 64 1 | 3x1xf32: 0.01968504 1 4 | 3x1xi8: 0 0 0");
+  const Tensor y = f32({2, 2}, {51, 204, -1, 254});
+  EXPECT_EQ(run("DynamicQuantizeRows", "axis = 1, symmetric = false", {y}, {true, true, true}),
+            "2x2xi8: -64 127 -128 127 | 2x1xf32: 0.8 1 | 2x1xi8: -128 -127");
+  EXPECT_EQ(run("DynamicQuantizeRows", "axis = 0", {y}, {true, true, true}),
+            "2x2xi8: 26 102 -1 127 | 1x1xf32: 2 | 1x1xi8: 0");
+}
+
 TEST(QuantizeTest, MatMulInteger) {
   OpRunner run;
   const Tensor a = u8({2, 2}, {11, 7, 10, 6});

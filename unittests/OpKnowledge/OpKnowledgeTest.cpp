@@ -127,8 +127,8 @@ TEST_F(OpKnowledge, StoredIntegers) {
        {"rare sums and products", {"CumProd", "CumSum", "DeformConv2D", "Det", "Einsum", "LpPool"}},
        {"signals", {"CosineWindow", "DFT", "MelWeightMatrix", "STFT"}},
        {"networks that were quantized before",
-        {"ConvInteger", "DequantizeLinear", "DynamicQuantizeLinear", "MatMulInteger", "QLinearConv",
-         "QLinearMatMul", "QuantizeLinear"}},
+        {"ConvInteger", "DequantizeLinear", "DynamicQuantizeLinear", "DynamicQuantizeRows",
+         "MatMulInteger", "QLinearConv", "QLinearMatMul", "QuantizeLinear"}},
        {"operators of users", {"Custom"}},
        {"control flow", {"If", "Loop", "Scan", "Yield"}}});
 }
@@ -247,6 +247,7 @@ TEST_F(OpKnowledge, OnBM1684X) {
                "DequantizeLinear",
                "DetectionOutput",
                "DynamicQuantizeLinear",
+               "DynamicQuantizeRows",
                "EyeLike",
                "FrcnDetection",
                "GatherElements",

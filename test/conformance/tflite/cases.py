@@ -48,14 +48,15 @@ def weights(*shape, seed=1):
 CASES = []
 
 
-def add(name, op, inputs, outputs=("float32",), options=None, front=True, **fields):
-    """`inputs`: Given, State, an array for a constant, or None. `outputs`: element types."""
+def add(name, op, inputs, outputs=("float32",), options=None, front=True, hybrid=False, **fields):
+    """`inputs`: Given, State, an array for a constant, what has an `array` of integers with a `scale` along an `axis`,
+    or None. `outputs`: element types. `hybrid`: other operands are rounded as LiteRT does beside such integers."""
     for behind_pool in (False, True):
         given = [each for each in inputs if isinstance(each, Given)]
         first = next((each for each in given if len(each.shape) == 4 and each.dtype == "float32"), None)
         if behind_pool and not (front and first):
             continue
-        net = Network()
+        net = Network(hybrid)
         ranges, numbers = {}, []
         for each in inputs:
             if each is None:
@@ -73,6 +74,8 @@ def add(name, op, inputs, outputs=("float32",), options=None, front=True, **fiel
             elif isinstance(each, State):
                 numbers.append(net.tensor(each.shape))
                 net.graph.tensors[numbers[-1]].isVariable = True
+            elif hasattr(each, "array"):
+                numbers.append(net.constant(each.array, scale=each.scale, axis=each.axis))
             else:
                 numbers.append(net.constant(each))
         made = [net.tensor((), dtype, name=f"out{index}") for index, dtype in enumerate(outputs)]

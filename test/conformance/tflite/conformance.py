@@ -27,6 +27,7 @@ sys.path.insert(0, str(HERE.parent))
 
 import apart  # noqa: E402
 import cases  # noqa: E402
+import cases_hybrid  # noqa: E402, F401
 import cases_int16  # noqa: E402, F401
 import cases_int8  # noqa: E402, F401
 import cases_recurrent  # noqa: E402, F401
@@ -106,7 +107,8 @@ def prepared(folder, name, net, ranges):
 def judge(tools, folder, name, net, ranges):
     module, result = folder / "net.mlir", folder / "net_out.npz"
     model, data, names, wanted = prepared(folder, name, net, ranges)
-    status, message = run_tool([tools / "model_transform", "--model_name", "net", "--model_def", model, "--mlir", module])
+    status, message = run_tool([tools / "model_transform", "--model_name", "net", "--model_def", model, "--mlir", module,
+                                *(["--hybrid"] if net.hybrid else [])])
     if isinstance(wanted, str):
         return Result(name, "no reference", f"LiteRT: {wanted}; tpuc: {message if status else 'imports it'}")
     if status:

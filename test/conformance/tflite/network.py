@@ -16,9 +16,10 @@ def type_number(dtype):
 
 
 class Network:
-    """Tensors by their numbers; buffer 0 is the empty one."""
+    """Tensors by their numbers; buffer 0 is the empty one. `hybrid`: imported with --hybrid."""
 
-    def __init__(self):
+    def __init__(self, hybrid=False):
+        self.hybrid = hybrid
         self.graph = schema.SubGraphT()
         self.graph.tensors, self.graph.operators = [], []
         self.graph.inputs, self.graph.outputs = [], []

@@ -38,6 +38,7 @@ def is_of_floats(model):
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--tools", type=pathlib.Path, required=True)
+    parser.add_argument("--hybrid", action="store_true", help="round floats beside integers as LiteRT does")
     parser.add_argument("folder", type=pathlib.Path)
     arguments = parser.parse_args()
     good = True
@@ -50,7 +51,7 @@ def main():
             np.savez(place / "in.npz", **dict(inputs_of(model)))
             done = subprocess.run(
                 [arguments.tools / "model_transform", "--model_def", path, "--mlir", place / "net.mlir", "--test_input",
-                 place / "in.npz", "--python", sys.executable, "--tolerance", TOLERANCE, "--json", place / "report.json"],
+                 place / "in.npz", *(["--hybrid"] if arguments.hybrid else []), "--python", sys.executable, "--tolerance", TOLERANCE, "--json", place / "report.json"],
                 capture_output=True, text=True)
             if not (place / "report.json").exists():
                 print(f"| {path.name} | – | – | – | – | {done.stderr.strip()} |")

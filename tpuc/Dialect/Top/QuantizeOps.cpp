@@ -89,6 +89,25 @@ LogicalResult DynamicQuantizeLinearOp::inferShape() {
 
 int64_t DynamicQuantizeLinearOp::flops() { return 4 * staticElements(getInput()); }
 
+LogicalResult DynamicQuantizeRowsOp::inferShape() {
+  Type quantized = IntegerType::get(getContext(), 8);
+  std::optional<Dims> dims = dimsOf(getInput());
+  std::optional<Dims> rows = dims;
+  if (dims) {
+    const auto rank = static_cast<int64_t>(dims->size());
+    const auto axis = static_cast<int64_t>(getAxis());
+    if (axis < 0 || axis > rank)
+      return emitOpError("axis is ") << axis << "; expected 0 to " << rank;
+    std::fill(rows->begin() + axis, rows->end(), 1);
+  }
+  if (failed(setResult(*this, 0, quantized, dims)) ||
+      failed(setResult(*this, 1, Float32Type::get(getContext()), rows)))
+    return failure();
+  return setResult(*this, 2, quantized, rows);
+}
+
+int64_t DynamicQuantizeRowsOp::flops() { return 4 * staticElements(getInput()); }
+
 template <typename Op> static LogicalResult inferConvolution(Op op, Type element) {
   std::optional<Dims> input = dimsOf(op.getInput());
   std::optional<Dims> filter = dimsOf(op.getFilter());

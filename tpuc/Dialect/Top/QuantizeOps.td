@@ -83,6 +83,36 @@ def Top_DynamicQuantizeLinearOp : Top_ComputeOp<"DynamicQuantizeLinear",
   let results = (outs AnyTensor:$output, AnyTensor:$scale, AnyTensor:$zero_point);
 }
 
+def Top_DynamicQuantizeRowsOp : Top_ComputeOp<"DynamicQuantizeRows",
+    [Top_ComputesInF32, Top_ReadsElementTypes]> {
+  let summary = "Floats as i8 with the scale and zero point of the range of each row";
+  let description = [{
+    A row is what has the same place in the dimensions in front of `axis` (0 to the rank; 0: one row).
+    `symmetric`: `scale = high / 127` with `high = max |input|`, `zero_point = 0`,
+    `output = round(input * (127 / high))` from -127 to 127.
+    Otherwise `low = min(0, min input)`, `high = max(0, max input)`, and in f64
+    `scale = (high - low) / 255`; `zero_point = round(z)` from -128 to 127 with
+    `z = -128 - low / scale` or `127 - high / scale`, whichever has the smaller
+    `|bound| + |bound of the range / scale|`; `output = round(zero_point + input * (1 / scale))` from
+    -128 to 127, in f32. Ties go away from zero. Where `high = low = 0`, all are 0 and the scale is 1.
+    So have the hybrid kernels of LiteRT (`tensor_utils`) it.
+
+    Results: i8 like `input`; `scale` (f32) and `zero_point` (i8) with 1 in place of the extents from
+    `axis` on.
+
+    Example:
+
+    ```mlir
+    %1, %2, %3 = "top.DynamicQuantizeRows"(%0) {axis = 1} :
+             (tensor<2x3xf32>) -> (tensor<2x3xi8>, tensor<2x1xf32>, tensor<2x1xi8>) loc("y")
+    ```
+  }];
+  let arguments = (ins AnyTensor:$input,
+                       Top_SomeAxis<Top_DefaultI64<1>>:$axis,
+                       Top_True:$symmetric);
+  let results = (outs AnyTensor:$output, AnyTensor:$scale, AnyTensor:$zero_point);
+}
+
 def Top_QLinearConvOp : Top_ComputeOp<"QLinearConv", [Top_ComputesInF32, Top_ReadsElementTypes]> {
   let summary = "Convolution of quantized tensors";
   let description = [{

@@ -13,8 +13,8 @@ include "tpuc/Dialect/Top/QuantizeOps.td"
 include "tpuc/Dialect/Tpu/TpuBase.td"
 
 foreach top = [
-    Top_QuantizeLinearOp, Top_DequantizeLinearOp, Top_DynamicQuantizeLinearOp, Top_QLinearConvOp,
-    Top_QLinearMatMulOp, Top_ConvIntegerOp, Top_MatMulIntegerOp] in
+    Top_QuantizeLinearOp, Top_DequantizeLinearOp, Top_DynamicQuantizeLinearOp,
+    Top_DynamicQuantizeRowsOp, Top_QLinearConvOp, Top_QLinearMatMulOp, Top_ConvIntegerOp, Top_MatMulIntegerOp] in
   def Tpu_#top.opName#Op : Tpu_MirroredOp<top>;
 
 #endif // TPUC_DIALECT_TPU_QUANTIZEOPS

@@ -10,7 +10,9 @@
 #include "tpuc/Dialect/Top/MatrixOps.h"
 #include "tpuc/Dialect/Top/MovementOps.h"
 #include "tpuc/Dialect/Top/NormOps.h"
+#include "tpuc/Dialect/Top/ReduceOps.h"
 #include "tpuc/Dialect/Top/UnaryOps.h"
+#include "tpuc/Frontend/TFLite/Hybrid.h"
 #include "tpuc/Frontend/TFLite/Recurrent.h"
 
 #include <fmt/format.h>
@@ -36,6 +38,16 @@ struct CellLimits {
   ActivationFunction activation = ActivationFunction::TANH;
   /// 0: none.
   float cell = 0, projection = 0;
+  /// Beside weights of integers, whether floats are rounded to integers without a zero point.
+  bool symmetric = true;
+};
+
+/// What a cell multiplies with: floats, or integers.
+struct CellFilter {
+  Value floats;
+  std::optional<HybridWeights> integers;
+
+  explicit operator bool() const { return floats || integers; }
 };
 
 /// The input of a cell: [steps, samples, elements], or with the samples first.
@@ -45,9 +57,6 @@ struct CellInput {
   int64_t steps = 0;
   bool timeMajor = true;
 };
-
-/// How many steps become ops one by one.
-constexpr int64_t kMostSteps = 4096;
 
 /// The gates of a cell in the order of the format.
 enum Gate : unsigned { kIn, kForget, kCell, kOut };
@@ -138,26 +147,32 @@ private:
       return false;
     }
     outputs = projection[0];
-    filter = joined("filter", places.filter, shape[1]);
-    recurrence = joined("recurrence", places.recurrence, outputs);
+    filter = joinedFilter("filter", places.filter, shape[1]);
+    recurrence = joinedFilter("recurrence", places.recurrence, outputs);
     bias = joined("bias", places.bias, std::nullopt);
     if (normed)
       norms = joined("norms", places.norm, std::nullopt);
     if (input.auxiliary && !layer.failed())
-      auxiliary = joined("auxiliary_filter", places.auxiliary,
-                         frontend::LayerBuilder::dims(input.auxiliary)->back());
+      auxiliary = joinedFilter("auxiliary_filter", places.auxiliary,
+                               frontend::LayerBuilder::dims(input.auxiliary)->back());
     for (unsigned gate : {0U, 1U, 2U})
       if (layer.has(places.peephole + gate))
         peepholes[gate] = vector(fmt::format("peephole{}", gate), places.peephole + gate, units);
     if (projected) {
-      const std::optional<Tensor> all = joinedConstants(
-          layer, {places.projection}, {outputs, units}, Shape({outputs, units}), "projection");
-      projectionFilter = all ? layer.weight(named("projection"), *all) : layer.none();
+      projectionFilter = projectionOf(units);
       projectionBias = layer.has(places.projection + 1)
                            ? vector("projection_bias", places.projection + 1, outputs)
                            : layer.none();
     }
     return !layer.failed();
+  }
+
+  CellFilter projectionOf(int64_t columns) {
+    if (layer.isHybrid(places.projection))
+      return {{}, hybridWeights(layer, named("projection"), {places.projection})};
+    const std::optional<Tensor> all = joinedConstants(
+        layer, {places.projection}, {outputs, columns}, Shape({outputs, columns}), "projection");
+    return {all ? layer.weight(named("projection"), *all) : layer.none(), {}};
   }
 
   bool isActivation(ActivationFunction activation) {
@@ -170,8 +185,19 @@ private:
     return false;
   }
 
-  Value product(StringRef what, Value value, Value weights, Value added) {
-    return layer.temp<top::MatMulOp>(named(what), {value, weights, added},
+  /// The filters of all gates from `place` on.
+  CellFilter joinedFilter(StringRef what, unsigned place, int64_t extent) {
+    if (layer.isHybrid(place + kForget))
+      return {{}, hybridWeights(layer, named(what), gatesFrom(place))};
+    return {joined(what, place, extent), {}};
+  }
+
+  Value product(StringRef what, Value value, const CellFilter &weights, Value added) {
+    if (layer.failed())
+      return layer.none();
+    if (weights.integers)
+      return hybridProduct(layer, named(what), value, *weights.integers, added, limits.symmetric);
+    return layer.temp<top::MatMulOp>(named(what), {value, weights.floats, added},
                                      layer.attrs().setBool("right_transpose", true));
   }
 
@@ -269,21 +295,10 @@ private:
   CellLimits limits;
   bool coupled = false, normed = false;
   int64_t units = 0, outputs = 0, step = 0;
-  Value filter, recurrence, bias, norms, auxiliary, projectionFilter, projectionBias;
+  CellFilter filter, recurrence, auxiliary, projectionFilter;
+  Value bias, norms, projectionBias;
   std::array<Value, 3> peepholes;
 };
-
-/// `rows` of all steps behind each other along the dimension of steps.
-Value stacked(TFLiteLayer &layer, StringRef name, ArrayRef<Value> rows, bool timeMajor) {
-  const int64_t axis = timeMajor ? 0 : 1;
-  SmallVector<Value> parts;
-  for (auto [index, row] : llvm::enumerate(rows))
-    parts.push_back(layer.temp<top::UnsqueezeOp>(fmt::format("{}row_{}", name.str(), index),
-                                                 {row, layer.none()},
-                                                 layer.attrs().setInts("axes", Ints{axis})));
-  return layer.temp<top::ConcatOp>((name + "rows").str(), parts,
-                                   layer.attrs().setInt("axis", axis));
-}
 
 /// Input `index` of a sequence, [steps, samples, elements] or with the samples first; an error
 /// where it is none.
@@ -361,7 +376,8 @@ void lstm(TFLiteLayer &layer) {
   places.norm = 20;
   CellInput input{layer.reshaped("steps", layer.in(0), {1, dims[0], dims[1]}), {}, 1, true};
   Cell cell(layer, "", places,
-            {options.fused_activation_function(), options.cell_clip(), options.proj_clip()});
+            {options.fused_activation_function(), options.cell_clip(), options.proj_clip(),
+             !options.asymmetric_quantize_inputs()});
   const SmallVector<Value> made = cell.run(input, false);
   if (!layer.failed())
     layer.emit<top::CopyOp>(made[0]);
@@ -372,7 +388,7 @@ void bidirectionalLstm(TFLiteLayer &layer) {
   constexpr unsigned kAuxiliary = 39;
   const bool timeMajor = options.time_major();
   const CellLimits limits{options.fused_activation_function(), options.cell_clip(),
-                          options.proj_clip()};
+                          options.proj_clip(), !options.asymmetric_quantize_inputs()};
   std::optional<CellInput> input = sequence(layer, 0, timeMajor);
   if (!input)
     return;
@@ -399,6 +415,32 @@ void bidirectionalLstm(TFLiteLayer &layer) {
                     stacked(layer, "backward_", behind, timeMajor), options.merge_outputs());
 }
 
+/// The same with a filter of integers: a sum is scaled before the weight in time multiplies it.
+void hybridSvdf(TFLiteLayer &layer, const fb::SVDFOptions &options, int64_t memory) {
+  const std::optional<HybridWeights> features = hybridWeights(layer, "features", {1});
+  const std::optional<Tensor> weights =
+      features ? layer.needConstant(2, "weights in time") : std::nullopt;
+  if (!weights)
+    return;
+  const int64_t filters = weights->shape()[0];
+  Tensor newest(DataType::F32, Shape({filters}));
+  for (int64_t row = 0; row < filters; ++row)
+    newest.mutableData<float>()[static_cast<size_t>(row)] =
+        weights->data<float>()[static_cast<size_t>((row + 1) * memory - 1)];
+  Value made = hybridProduct(layer, "columns", layer.in(0), *features, layer.none(),
+                             !options.asymmetric_quantize_inputs());
+  made = layer.temp<top::MulOp>("in_time", {made, layer.weight("newest", std::move(newest))});
+  made = layer.reshaped("ranks", made, {-1, filters / options.rank(), options.rank()});
+  made = layer.temp<top::ReduceOp>("units", {made, layer.none()},
+                                   layer.attrs()
+                                       .setInts("axes", Ints{2})
+                                       .setBool("keepdims", false)
+                                       .setString("mode", "ReduceSum"));
+  if (layer.has(3))
+    made = layer.temp<top::AddOp>("biased", {made, layer.in(3)});
+  layer.putActivation(Layout::Source, options.fused_activation_function(), made);
+}
+
 /// With a state of zeros, as at the first call: the newest column of the memory alone counts. Unit
 /// u adds its `rank` filters, each by the last weight in time.
 void svdf(TFLiteLayer &layer) {
@@ -413,6 +455,8 @@ void svdf(TFLiteLayer &layer) {
       filter[1] != input[1] || time[1] < 1 || rank < 1 || filter[0] % rank != 0)
     return layer.fail("has filters that do not fit its input or rank",
                       "[units * rank, elements of the input] and [units * rank, memory]");
+  if (layer.isHybrid(1))
+    return hybridSvdf(layer, options, time[1]);
   const std::optional<Tensor> features = layer.needConstant(1, "filter");
   const std::optional<Tensor> weights =
       features ? layer.needConstant(2, "weights in time") : std::nullopt;
@@ -446,6 +490,18 @@ constexpr OpRow kLstmRows[] = {
 
 } // namespace
 
+Value tpuc::tflite::stacked(TFLiteLayer &layer, StringRef name, ArrayRef<Value> rows,
+                            bool timeMajor) {
+  const int64_t axis = timeMajor ? 0 : 1;
+  SmallVector<Value> parts;
+  for (auto [index, row] : llvm::enumerate(rows))
+    parts.push_back(layer.temp<top::UnsqueezeOp>(fmt::format("{}row_{}", name.str(), index),
+                                                 {row, layer.none()},
+                                                 layer.attrs().setInts("axes", Ints{axis})));
+  return layer.temp<top::ConcatOp>((name + "rows").str(), parts,
+                                   layer.attrs().setInt("axis", axis));
+}
+
 void tpuc::tflite::unrolledLstm(TFLiteLayer &layer) {
   const auto &options = layer.options<fb::UnidirectionalSequenceLSTMOptions>();
   std::optional<CellInput> input = sequence(layer, 0, options.time_major());
@@ -454,7 +510,8 @@ void tpuc::tflite::unrolledLstm(TFLiteLayer &layer) {
   CellPlaces places;
   places.norm = 20;
   Cell cell(layer, "", places,
-            {options.fused_activation_function(), options.cell_clip(), options.proj_clip()});
+            {options.fused_activation_function(), options.cell_clip(), options.proj_clip(),
+             !options.asymmetric_quantize_inputs()});
   const SmallVector<Value> made = cell.run(*input, false);
   if (!layer.failed())
     layer.emit<top::CopyOp>(stacked(layer, "", made, options.time_major()));

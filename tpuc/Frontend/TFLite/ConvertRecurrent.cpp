@@ -6,9 +6,11 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "tpuc/Dialect/Top/BinaryOps.h"
 #include "tpuc/Dialect/Top/MovementOps.h"
 #include "tpuc/Dialect/Top/RecurrentOps.h"
 #include "tpuc/Dialect/Top/UnaryOps.h"
+#include "tpuc/Frontend/TFLite/Hybrid.h"
 #include "tpuc/Frontend/TFLite/Recurrent.h"
 #include "tpuc/Support/Convert.h"
 
@@ -104,7 +106,8 @@ void sequenceLstm(TFLiteLayer &layer) {
   const auto &options = layer.options<fb::UnidirectionalSequenceLSTMOptions>();
   if (options.diagonal_recurrent_tensors())
     return layer.fail("has diagonal recurrences", "whole ones, as these are not supported");
-  const bool isPlain = layer.has(kFilter) && !layer.has(kProjection) && !layer.has(kNorm + 1) &&
+  const bool isPlain = layer.has(kFilter) && !layer.isHybrid(kFilter + 1) &&
+                       !layer.has(kProjection) && !layer.has(kNorm + 1) &&
                        options.cell_clip() == 0 &&
                        options.fused_activation_function() == fb::ActivationFunction::TANH;
   if (!isPlain)
@@ -151,7 +154,62 @@ struct SimpleCell {
   bool timeMajor = true, reversed = false;
   /// The filter of what stands behind the elements of the input, if any.
   std::optional<unsigned> more = std::nullopt;
+  /// Beside weights of integers, whether floats are rounded to integers without a zero point.
+  bool symmetric = true;
 };
+
+/// The steps of a cell whose weights are integers, each of which takes ops of its own. `input` has
+/// three dimensions, and `elements` of the last belong to the cell's own filter.
+Value hybridSteps(TFLiteLayer &layer, StringRef name, Value input, const SimpleCell &cell,
+                  int64_t elements) {
+  using fb::ActivationFunction;
+  const auto named = [&](StringRef what) { return (name + what).str(); };
+  const Ints dims = *frontend::LayerBuilder::dims(input);
+  const int64_t axis = cell.timeMajor ? 0 : 1;
+  const int64_t steps = dims[static_cast<size_t>(axis)];
+  if (steps < 1 || steps > kMostSteps) {
+    layer.fail(fmt::format("has {} steps, each of which takes ops of its own", steps),
+               fmt::format("1 to {}", kMostSteps));
+    return layer.none();
+  }
+  const auto filter = hybridWeights(layer, named("filter"), {cell.place});
+  const auto recurrence =
+      filter ? hybridWeights(layer, named("recurrence"), {cell.place + 1}) : std::nullopt;
+  if (!recurrence)
+    return layer.none();
+  Value own = cell.more ? layer.part(named("own"), input, 2, 0, elements) : input;
+  Value all =
+      hybridProduct(layer, named("input"), own, *filter, layer.in(cell.place + 2), cell.symmetric);
+  if (cell.more) {
+    const auto other = hybridWeights(layer, named("other_filter"), {*cell.more});
+    if (!other)
+      return layer.none();
+    Value rest = layer.part(named("rest"), input, 2, elements, dims[2]);
+    all = layer.temp<top::AddOp>(
+        named("both"),
+        {all, hybridProduct(layer, named("other"), rest, *other, layer.none(), cell.symmetric)});
+  }
+  SmallVector<Value> rows(static_cast<size_t>(steps));
+  Value hidden;
+  for (int64_t count = 0; count < steps && !layer.failed(); ++count) {
+    const int64_t at = cell.reversed ? steps - 1 - count : count;
+    const auto ofStep = [&](StringRef what) {
+      return fmt::format("{}{}_{}", name.str(), what.str(), at);
+    };
+    Value sum = layer.temp<top::SqueezeOp>(
+        ofStep("gate"), {layer.part(ofStep("part"), all, axis, at, at + 1), layer.none()},
+        layer.attrs().setInts("axes", Ints{axis}));
+    if (hidden)
+      sum = layer.temp<top::AddOp>(ofStep("sum"),
+                                   {sum, hybridProduct(layer, ofStep("recurrent"), hidden,
+                                                       *recurrence, layer.none(), cell.symmetric)});
+    hidden = cell.activation == ActivationFunction::TANH
+                 ? layer.temp<top::TanhOp>(ofStep("hidden"), sum)
+                 : layer.temp<top::ReluOp>(ofStep("hidden"), sum);
+    rows[static_cast<size_t>(at)] = hidden;
+  }
+  return layer.failed() ? layer.none() : stacked(layer, name, rows, cell.timeMajor);
+}
 
 /// The steps of `cell` over `input`, which has three dimensions, without that of directions; none
 /// where the layer has failed.
@@ -174,6 +232,8 @@ Value simpleSteps(TFLiteLayer &layer, StringRef name, Value input, const SimpleC
                "one filter [units, elements of the input] for each input");
     return layer.none();
   }
+  if (layer.isHybrid(cell.place))
+    return hybridSteps(layer, name, input, cell, filter.back());
   const int64_t units = filter[0];
   const auto constant = [&](StringRef what, unsigned place, const Ints &shape) {
     return joinedConstants(layer, {place}, shape, Shape(std::span(shape.data(), shape.size())),
@@ -214,7 +274,8 @@ Value simpleSteps(TFLiteLayer &layer, StringRef name, Value input, const SimpleC
 void sequenceRnn(TFLiteLayer &layer) {
   const auto &options = layer.options<fb::SequenceRNNOptions>();
   Value made = simpleSteps(layer, "", layer.in(0),
-                           {1, options.fused_activation_function(), options.time_major()});
+                           {1, options.fused_activation_function(), options.time_major(), false,
+                            std::nullopt, !options.asymmetric_quantize_inputs()});
   layer.emit<top::CopyOp>(made);
 }
 
@@ -225,9 +286,11 @@ void rnn(TFLiteLayer &layer) {
     return;
   if (dims.size() != 2)
     return layer.fail(fmt::format("has an input of {} dimensions", dims.size()), "2");
+  const auto &options = layer.options<fb::RNNOptions>();
   Value input = layer.reshaped("step", layer.in(0), {1, dims[0], dims[1]});
   Value made = simpleSteps(layer, "", input,
-                           {1, layer.options<fb::RNNOptions>().fused_activation_function()});
+                           {1, options.fused_activation_function(), true, false, std::nullopt,
+                            !options.asymmetric_quantize_inputs()});
   layer.emit<top::SqueezeOp>({made, layer.none()}, layer.attrs().setInts("axes", Ints{0}));
 }
 
@@ -238,6 +301,7 @@ void bidirectionalRnn(TFLiteLayer &layer) {
   constexpr unsigned kAuxiliary = 9;
   SimpleCell ahead{1, options.fused_activation_function(), options.time_major()};
   SimpleCell behind{5, options.fused_activation_function(), options.time_major(), true};
+  ahead.symmetric = behind.symmetric = !options.asymmetric_quantize_inputs();
   if (layer.has(kAuxiliary) && !haveSameSteps(layer, 0, kAuxiliary))
     return;
   Value input = layer.in(0);

@@ -15,7 +15,7 @@
 #include "tpuc/Dialect/Top/ReduceOps.h"
 #include "tpuc/Dialect/Top/ResizeOps.h"
 #include "tpuc/Dialect/Top/UnaryOps.h"
-#include "tpuc/Frontend/TFLite/TFLiteLayer.h"
+#include "tpuc/Frontend/TFLite/Hybrid.h"
 
 #include <fmt/format.h>
 
@@ -96,6 +96,29 @@ Value biasOf(TFLiteLayer &layer, unsigned index, int64_t outputs) {
   return checkBias(layer, index, outputs) ? layer.in(index) : layer.none();
 }
 
+/// Output 0 as a sum `made` of products with the bias of input `index` and the activation.
+void putBiased(TFLiteLayer &layer, ActivationFunction activation, Value made, unsigned index,
+               int64_t outputs) {
+  if (!layer.has(index))
+    return layer.putActivation(kFront, activation, made);
+  Value bias = layer.reshaped("bias", layer.in(index), {1, outputs, 1, 1});
+  layer.putActivated<top::AddOp>(kFront, activation, {made, bias}, layer.attrs());
+}
+
+/// A convolution whose filter is of integers beside floats; `order` makes it the dialect's, with
+/// the outputs in front.
+void hybridConv(TFLiteLayer &layer, ActivationFunction activation, const Attrs &attributes,
+                ArrayRef<int64_t> order, bool symmetric) {
+  const int64_t outputs = layer.shape(1)[static_cast<size_t>(order[0])];
+  const std::optional<Tensor> filter = layer.needIntegers(1);
+  if (!filter || !checkBias(layer, 2, outputs))
+    return;
+  const std::vector<float> scales = layer.needScales(1, order[0], outputs);
+  Value made = hybridConvolution(layer, layer.in(0, kFront), permuted(*filter, order), scales,
+                                 attributes, symmetric);
+  putBiased(layer, activation, made, 2, outputs);
+}
+
 /// The filter is [outputs, height, width, channels / groups].
 void conv2D(TFLiteLayer &layer) {
   const auto &options = layer.options<fb::Conv2DOptions>();
@@ -105,6 +128,9 @@ void conv2D(TFLiteLayer &layer) {
   Attrs attributes = windowAttrs(layer, window2D(options, filter), true);
   if (!setGroups(layer, attributes, (*layer.knownDims(0))[3], filter[3]))
     return;
+  if (layer.isHybrid(1))
+    return hybridConv(layer, options.fused_activation_function(), attributes, frontOrder(4),
+                      layer.tensor(1).quantization->scale.size() == 1);
   Value weights = layer.turned("filter", 1, frontOrder(4));
   layer.putActivated<top::ConvOp>(kFront, options.fused_activation_function(),
                                   {layer.in(0, kFront), weights, biasOf(layer, 2, filter[0])},
@@ -124,6 +150,8 @@ void depthwiseConv2D(TFLiteLayer &layer) {
         fmt::format("its filter is {} x {} x {} x {}", filter[0], filter[1], filter[2], filter[3]),
         fmt::format("1 in front, and a multiple of {} channels", channels));
   attributes.setInt("group", channels);
+  if (layer.isHybrid(1))
+    return hybridConv(layer, options.fused_activation_function(), attributes, {3, 0, 1, 2}, false);
   Value weights = layer.turned("filter", 1, {3, 0, 1, 2});
   layer.putActivated<top::ConvOp>(kFront, options.fused_activation_function(),
                                   {layer.in(0, kFront), weights, biasOf(layer, 2, filter[3])},
@@ -189,6 +217,15 @@ void transposeConv(TFLiteLayer &layer) {
           .setInts("kernel_shape", window.kernel)
           .setInts("strides", window.strides)
           .setInts("pads", transposedPads({input[1], input[2]}, {output[1], output[2]}, window));
+  if (layer.isHybrid(1)) {
+    const std::optional<Tensor> integers = layer.needIntegers(1);
+    if (!integers || !checkBias(layer, 3, filter[0]))
+      return;
+    const std::vector<float> scales = layer.needScales(1, 0, filter[0]);
+    Value made = hybridDeconvolution(layer, layer.in(2, kFront), permuted(*integers, {3, 0, 1, 2}),
+                                     scales, attributes);
+    return putBiased(layer, options.fused_activation_function(), made, 3, filter[0]);
+  }
   Value weights = layer.turned("filter", 1, {3, 0, 1, 2});
   layer.putActivated<top::DeconvOp>(kFront, options.fused_activation_function(),
                                     {layer.in(2, kFront), weights, biasOf(layer, 3, filter[0])},
@@ -285,13 +322,53 @@ void fullyConnected(TFLiteLayer &layer) {
   else if (dims->empty() || dims->back() != filter[1])
     return layer.fail("its input has rows of another length than its filter",
                       std::to_string(filter[1]));
+  if (layer.isHybrid(1) && !layer.failed()) {
+    const std::optional<HybridWeights> weights = hybridWeights(layer, "weights", {1});
+    if (!weights)
+      return;
+    Value made = hybridProduct(layer, "rows", input, *weights, biasOf(layer, 2, filter[0]),
+                               !options.asymmetric_quantize_inputs());
+    return layer.putActivation(Layout::Source, options.fused_activation_function(), made);
+  }
   layer.putActivated<top::MatMulOp>(Layout::Source, options.fused_activation_function(),
                                     {input, layer.in(1), biasOf(layer, 2, filter[0])},
                                     layer.attrs().setBool("right_transpose", true));
 }
 
+/// `dims` with the last two in the other order.
+Ints lastSwapped(int64_t rank) {
+  Ints order;
+  for (int64_t axis = 0; axis < rank; ++axis)
+    order.push_back(axis);
+  if (rank >= 2)
+    std::swap(order[order.size() - 2], order.back());
+  return order;
+}
+
+/// With a constant of integers on the right.
+void hybridBatchMatMul(TFLiteLayer &layer, const fb::BatchMatMulOptions &options) {
+  const int64_t leftRank = layer.inputRank(0);
+  const int64_t rightRank = layer.inputRank(1);
+  if (!layer.failed() && (leftRank < 2 || rightRank < 2))
+    layer.fail("has an operand of fewer than two dimensions", "two or more");
+  const std::optional<Tensor> right = layer.failed() ? std::nullopt : layer.needIntegers(1);
+  if (!right)
+    return;
+  Value left = layer.in(0);
+  if (options.adj_x())
+    left = layer.transposed("left", left, lastSwapped(leftRank));
+  const HybridWeights weights{
+      layer.weight("integers", options.adj_y() ? permuted(*right, lastSwapped(rightRank)) : *right),
+      layer.filled("scales", {1}, layer.tensor(1).quantization->scale[0])};
+  Value made = hybridProduct(layer, "rows", left, weights, layer.none(),
+                             !options.asymmetric_quantize_inputs());
+  layer.putActivation(Layout::Source, ActivationFunction::NONE, made);
+}
+
 void batchMatMul(TFLiteLayer &layer) {
   const auto &options = layer.options<fb::BatchMatMulOptions>();
+  if (layer.isHybrid(1) && layer.tensor(1).quantization->scale.size() == 1)
+    return hybridBatchMatMul(layer, options);
   layer.emit<top::MatMulOp>({layer.in(0), layer.in(1), layer.none()},
                             layer.attrs()
                                 .setBool("left_transpose", options.adj_x())

@@ -26,6 +26,14 @@ bool haveSameSteps(TFLiteLayer &layer, unsigned first, unsigned second);
 /// they are `merged`.
 void putBothDirections(TFLiteLayer &layer, mlir::Value forward, mlir::Value backward, bool merged);
 
+/// `rows` of all steps behind each other along the dimension of steps; of a sequence with the steps
+/// first where it is `timeMajor`. Ops are named after `name`.
+mlir::Value stacked(TFLiteLayer &layer, llvm::StringRef name, llvm::ArrayRef<mlir::Value> rows,
+                    bool timeMajor);
+
+/// How many steps become ops one by one.
+inline constexpr int64_t kMostSteps = 4096;
+
 /// A sequence of one direction whose cell may have coupled gates, a projection, norms and limits.
 void unrolledLstm(TFLiteLayer &layer);
 

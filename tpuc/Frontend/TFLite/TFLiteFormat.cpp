@@ -21,6 +21,7 @@ const SourceFormat &tpuc::tflite::describeFormat() {
   static constexpr SourceFormat kFormat = {.name = "TFLITE",
                                            .description = "a .tflite file",
                                            .endings = kEndings,
-                                           .beginsLike = beginsLikeTFLite};
+                                           .beginsLike = beginsLikeTFLite,
+                                           .hasHybrid = true};
   return kFormat;
 }

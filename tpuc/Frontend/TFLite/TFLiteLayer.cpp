@@ -127,6 +127,37 @@ std::optional<Tensor> TFLiteLayer::needConstant(unsigned index, StringRef what) 
   return convert(*known, DataType::F32);
 }
 
+bool TFLiteLayer::isHybrid(unsigned index) const {
+  if (!state.hybrid || !has(index) || !tensor(index).isConstant || !tensor(index).quantization)
+    return false;
+  const NetTensor &weights = tensor(index);
+  const bool isNarrow =
+      weights.type == fb::ElementType::INT8 || weights.type == fb::ElementType::INT4;
+  return isNarrow &&
+         llvm::all_of(weights.quantization->zeroPoint, [](int64_t zero) { return zero == 0; });
+}
+
+std::optional<Tensor> TFLiteLayer::needIntegers(unsigned index) {
+  Expected<Tensor> integers = state.model.read(op.inputs[index]);
+  if (integers)
+    return convert(*integers, DataType::I8);
+  failWith(std::move(integers.error()));
+  return std::nullopt;
+}
+
+std::vector<float> TFLiteLayer::needScales(unsigned index, int64_t axis, int64_t count) {
+  const Quantization &stated = *tensor(index).quantization;
+  if (stated.scale.size() == 1)
+    return std::vector<float>(static_cast<size_t>(count), stated.scale[0]);
+  if (std::ssize(stated.scale) != count || stated.axis != axis)
+    fail(fmt::format("its weights have {} scales along dimension {}", stated.scale.size(),
+                     stated.axis),
+         fmt::format("one, or {} along dimension {}", count, axis));
+  std::vector<float> scales = stated.scale;
+  scales.resize(static_cast<size_t>(count), 1);
+  return scales;
+}
+
 bool tpuc::tflite::checkBias(TFLiteLayer &layer, unsigned index, int64_t outputs) {
   if (layer.failed() || !layer.has(index))
     return !layer.failed();

@@ -18,6 +18,8 @@ struct ImportState {
   const TFLiteModel &model;
   frontend::ModuleBuilder &module;
   TFLiteValues values;
+  /// See ImportOptions.
+  bool hybrid = false;
 };
 
 /// A table without fields: all of them have their defaults.
@@ -113,6 +115,15 @@ public:
   mlir::Value turned(llvm::StringRef suffix, unsigned index, llvm::ArrayRef<int64_t> order);
   mlir::Value cast(llvm::StringRef suffix, mlir::Value value, DataType type);
   mlir::Value filled(llvm::StringRef suffix, llvm::ArrayRef<int64_t> dims, float value);
+  /// Whether the constant `index` holds 8-bit integers beside floats that are to be rounded to 8
+  /// bits, too (ImportOptions::hybrid).
+  bool isHybrid(unsigned index) const;
+  /// The integers of such a constant, as i8, in the source's order; an error where they cannot be
+  /// read.
+  std::optional<Tensor> needIntegers(unsigned index);
+  /// The scale of its `count` channels along dimension `axis`, of which all may have one; an error
+  /// where the source states others.
+  std::vector<float> needScales(unsigned index, int64_t axis, int64_t count);
   /// The constant elements of input `index` as floats; an error where it is no constant.
   std::optional<Tensor> needConstant(unsigned index, llvm::StringRef what);
 

@@ -11,6 +11,7 @@
 #include "tpuc/Interpreter/Kernels/Reduce.h"
 #include "tpuc/Support/Float.h"
 
+#include <algorithm>
 #include <cmath>
 #include <vector>
 
@@ -229,6 +230,79 @@ void dynamicQuantizeLinear(const Tensor &input, Tensor &output, Tensor &scale, T
   scale.mutableData<float>()[0] = step;
   zeroPoint.mutableData<uint8_t>()[0] = toInteger<uint8_t>(zero);
   quantizeLinear(input, scale, &zeroPoint, {}, true, output, threads);
+}
+
+namespace {
+
+/// `value`, ties away from zero, from `low` to 127; what is no number becomes `low`.
+int8_t storedRow(float value, float low) {
+  const float rounded = std::round(value);
+  return static_cast<int8_t>(rounded > low ? std::min(rounded, 127.0F) : low);
+}
+
+void quantizeRowSymmetric(std::span<const float> row, int8_t *output, float &scale,
+                          int8_t &zeroPoint) {
+  constexpr float kSteps = 127;
+  float high = 0;
+  for (float value : row)
+    high = std::max(high, std::abs(value));
+  zeroPoint = 0;
+  scale = high == 0 ? 1 : high / kSteps;
+  const float inverse = high == 0 ? 0 : kSteps / high;
+  for (size_t i = 0; i < row.size(); ++i)
+    output[i] = storedRow(row[i] * inverse, -kSteps);
+}
+
+void quantizeRowAsymmetric(std::span<const float> row, int8_t *output, float &scale,
+                           int8_t &zeroPoint) {
+  constexpr double kLowest = -128;
+  constexpr double kHighest = 127;
+  double low = 0;
+  double high = 0;
+  for (float value : row) {
+    low = std::min(low, static_cast<double>(value));
+    high = std::max(high, static_cast<double>(value));
+  }
+  if (low == high) {
+    std::fill_n(output, row.size(), int8_t(0));
+    scale = 1;
+    zeroPoint = 0;
+    return;
+  }
+  const double step = (high - low) / (kHighest - kLowest);
+  const bool fromLow =
+      std::abs(kLowest) + std::abs(low / step) < std::abs(kHighest) + std::abs(high / step);
+  const double zero = fromLow ? kLowest - low / step : kHighest - high / step;
+  scale = static_cast<float>(step);
+  // Of a range that is not finite it is no number.
+  const double rounded = std::round(zero);
+  zeroPoint = static_cast<int8_t>(rounded > kLowest ? std::min(rounded, kHighest) : kLowest);
+  const float inverse = scale == 0 ? 0 : static_cast<float>(1.0 / static_cast<double>(scale));
+  for (size_t i = 0; i < row.size(); ++i) {
+    const float scaled = row[i] * inverse;
+    output[i] = storedRow(static_cast<float>(zeroPoint) + scaled, static_cast<float>(kLowest));
+  }
+}
+
+} // namespace
+
+void dynamicQuantizeRows(const Tensor &input, bool symmetric, Tensor &output, Tensor &scale,
+                         Tensor &zeroPoint, ThreadPool &threads) {
+  const int64_t rows = scale.numElements();
+  const int64_t extent = rows == 0 ? 0 : input.numElements() / rows;
+  const std::span<const float> from = input.data<float>();
+  int8_t *to = output.mutableData<int8_t>().data();
+  const std::span<float> scales = scale.mutableData<float>();
+  const std::span<int8_t> zeros = zeroPoint.mutableData<int8_t>();
+  threads.parallelFor(rows, 1, [&](int64_t begin, int64_t end) {
+    for (int64_t row = begin; row < end; ++row) {
+      const auto at = static_cast<size_t>(row);
+      const auto values =
+          from.subspan(static_cast<size_t>(row * extent), static_cast<size_t>(extent));
+      const auto quantize = symmetric ? quantizeRowSymmetric : quantizeRowAsymmetric;
+      quantize(values, to + row * extent, scales[at], zeros[at]);
+    }
+  });
 }
 
 Tensor subtractZeroPoint(const Tensor &input, const Tensor *zeroPoint, ThreadPool &threads) {

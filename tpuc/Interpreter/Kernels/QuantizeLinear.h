@@ -45,6 +45,11 @@ void dequantizeLinear(const Tensor &input, const Tensor &scale, const Tensor *ze
 void dynamicQuantizeLinear(const Tensor &input, Tensor &output, Tensor &scale, Tensor &zeroPoint,
                            ThreadPool &threads);
 
+/// `input` of f32 as rows of i8, `scale.numElements()` of them, each with the scale (f32) and zero
+/// point (i8) of its own range, as `top.DynamicQuantizeRows` says.
+void dynamicQuantizeRows(const Tensor &input, bool symmetric, Tensor &output, Tensor &scale,
+                         Tensor &zeroPoint, ThreadPool &threads);
+
 /// input - zeroPoint as i32; the zero point (null: 0) is broadcast to the input.
 Tensor subtractZeroPoint(const Tensor &input, const Tensor *zeroPoint, ThreadPool &threads);
 

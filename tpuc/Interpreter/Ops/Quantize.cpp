@@ -83,6 +83,31 @@ static Expected<void> evaluateDynamicQuantize(OpContext &context) {
   return {};
 }
 
+static Expected<void> evaluateDynamicQuantizeRows(OpContext &context) {
+  const Tensor &input = context.operand(0);
+  if (!isFloat(input.type()))
+    return context.error("an input of type " + std::string(dataTypeName(input.type())), "floats");
+  const int64_t axis = context.integer("axis");
+  const auto rank = static_cast<int64_t>(input.shape().rank());
+  if (axis < 0 || axis > rank)
+    return context.error("axis is " + std::to_string(axis), "0 to " + std::to_string(rank));
+  Shape rows = input.shape();
+  for (int64_t i = axis; i < rank; ++i)
+    rows[static_cast<size_t>(i)] = 1;
+  Expected<Tensor *> output = context.allocate(0, DataType::I8, input.shape());
+  if (!output)
+    return propagate(output);
+  Expected<Tensor *> scale = context.allocate(1, DataType::F32, rows);
+  if (!scale)
+    return propagate(scale);
+  Expected<Tensor *> zeroPoint = context.allocate(2, DataType::I8, rows);
+  if (!zeroPoint)
+    return propagate(zeroPoint);
+  kernels::dynamicQuantizeRows(convert(input, DataType::F32), context.flag("symmetric"), **output,
+                               **scale, **zeroPoint, context.threads());
+  return {};
+}
+
 /// `tensor` so that its elements lie along `axis` of `rank` axes, if it has rank 1 and more than
 /// one element; one element as a scalar; null as null.
 static std::optional<Tensor> alongAxis(const Tensor *tensor, size_t axis, size_t rank) {
@@ -283,6 +308,7 @@ std::span<const OpEvaluator> ops::quantizeOps() {
       {"QuantizeLinear", evaluateQuantize},
       {"DequantizeLinear", evaluateDequantize},
       {"DynamicQuantizeLinear", evaluateDynamicQuantize},
+      {"DynamicQuantizeRows", evaluateDynamicQuantizeRows},
       {"QLinearConv", evaluateQLinearConv},
       {"ConvInteger", evaluateConvInteger},
       {"QLinearMatMul", evaluateQLinearMatMul},
