@@ -22,7 +22,7 @@ module attributes {module.name = "net", module.chip = "bm1684x"} {
 // CHECK: "tpu.Sigmoid"{{.*}}subnet_id = 0 : i64, subnet_mode = "TPU"}
 // CHECK: "tpu.Det"{{.*}}subnet_id = 1 : i64, subnet_mode = "CPU", subnet_reason = "there is no kernel for it"}
 // CHECK: "tpu.Tan"(%arg1){{.*}}subnet_id = 1 : i64, subnet_mode = "CPU", subnet_reason = "there is no kernel for it"}
-// CHECK: "tpu.Reshape"{{.*}}shape = [1, 8, 1, 1], subnet_id = 1 : i64, subnet_mode = "CPU"}
+// CHECK: "tpu.Reshape"{{.*}}shape = [1, 8, 1, 1], subnet_id = 1 : i64, subnet_mode = "CPU", subnet_reason = "it moves nothing, beside layers of the host"}
 // CHECK: "tpu.Relu"{{.*}}subnet_id = 2 : i64, subnet_mode = "TPU"}
 module attributes {module.name = "mixed", module.chip = "bm1684x"} {
   func.func @main(%arg0: tensor<1x8x4x4xf32>, %arg1: tensor<8x8xf32>) -> (tensor<1x8x1x1xf32>, tensor<8x8xf32>, tensor<1x8x4x4xf32>) {

@@ -216,6 +216,9 @@ struct SubnetDividePass : codegen::impl::SubnetDivideBase<SubnetDividePass> {
         auto member = cast<tpu::SubNetInterface>(layer);
         member.setSubnetIdAttr(builder.getI64IntegerAttr(static_cast<int64_t>(id)));
         member.setSubnetModeAttr(builder.getStringAttr(subNet.isCpu ? tpu::kOnCpu : tpu::kOnTpu));
+        if (subNet.isCpu && !member.getSubnetReasonAttr())
+          member.setSubnetReasonAttr(
+              builder.getStringAttr("it moves nothing, beside layers of the host"));
         layer->moveBefore(block.getTerminator());
       }
   }
