@@ -181,9 +181,9 @@ Expected<int> deploy(const ModelDeployOptions &options, const std::string &json)
 
 /// Options of other compilers.
 void declareOthers(CommandLine &cli) {
-  for (const char *flag : {"--dynamic", "--merge_weight", "--q_symmetric", "--quant_output_bf16",
-                           "--fazzy_match", "--cuda", "--do_winograd", "--includeWeight",
-                           "--matmul_perchannel", "--opt_post_processor", "--enable_maskrcnn"})
+  for (const char *flag : {"--dynamic", "--q_symmetric", "--quant_output_bf16", "--fazzy_match",
+                           "--cuda", "--do_winograd", "--includeWeight", "--matmul_perchannel",
+                           "--opt_post_processor", "--enable_maskrcnn"})
     cli.unavailable(flag, false);
   for (const char *name :
        {"--num_device", "--num_core", "--q_group_size", "--quant_input_list", "--quant_output_list",
@@ -192,6 +192,7 @@ void declareOthers(CommandLine &cli) {
         "--subnet_params", "--patterns_count", "--layer_group_config",
         "--shape_secs_search_strategy"})
     cli.unavailable(name, true);
+  cli.unavailable("--merge_weight", false, "--merge_weight_of names the file itself");
   cli.unavailable("--high_precision", false, "--quantize_table names layers and their precision");
   cli.unavailable("--disable_layer_group", false, "--opt 0 gives each layer a group of its own");
   cli.unavailable("--disable_structure_detect_opt", false, "--without leaves heuristics out");
@@ -274,9 +275,20 @@ Expected<int> run(std::span<const std::string> arguments) {
            "Take inputs in the type that they are stored in.");
   cli.flag("--quant_output", lowering.quantOutput,
            "Give outputs in the type that they are stored in.");
-  cli.flag("--op_divide", options.opDivide,
-           "Cut large layers into several to save memory, for chips that want to be told; those "
-           "that have a code generator today do not.");
+  cli.flag("--op_divide", options.codegen.dividesOps,
+           "Compute layers on some rows after the other where a run needs less memory so; it may "
+           "take longer. Groups of layers are compared for each division.");
+  cli.option("--compress", options.compress,
+             "Which constants are stored as streams that the chip unpacks, on chips that do: none, "
+             "auto for those that are a tenth shorter and load no slower, or all that are not "
+             "longer.")
+      .label("WHICH")
+      .shownDefault("auto");
+  cli.option("--merge_weight_of", options.mergeWeight,
+             "A model file of the same chip, such as that of another batch size. Its constants "
+             "stand in front of those of the network, and equal ones are not stored again: "
+             "model_tool --combine makes one file of both.")
+      .label("FILE");
   cli.option("--array", options.array,
              "Elements of the array that computes, for chips that can be built in several sizes.")
       .label("ROWSxCOLUMNS")

@@ -8,6 +8,7 @@
 
 #include "tpuc/Codegen/Backends.h"
 #include "tpuc/Codegen/Backend.h"
+#include "tpuc/Codegen/ConstantStorage.h"
 #include "tpuc/Codegen/Place/AddressPlan.h"
 #include "tpuc/Target/Registry.h"
 
@@ -16,6 +17,7 @@ using namespace tpuc;
 using namespace tpuc::codegen;
 
 Emitter::~Emitter() = default;
+ConstantStorer::~ConstantStorer() = default;
 Backend::~Backend() = default;
 
 Expected<TileModel> Backend::modelOf(Operation *op, TileLayout layout) const {

@@ -9,6 +9,7 @@
 #ifndef TPUC_CODEGEN_PASSES_H
 #define TPUC_CODEGEN_PASSES_H
 
+#include "tpuc/Codegen/ConstantStorage.h"
 #include "tpuc/Dialect/Tpu/TpuDialect.h"
 #include "tpuc/Support/OutputFile.h"
 
@@ -29,6 +30,8 @@ struct GenerationOptions {
   int64_t searchSeconds = 0;
   /// 0: as many as the process may run on.
   unsigned numThreads = 0;
+  /// Layers are divided where that saves global memory (--divide-ops).
+  bool dividesOps = false;
   /// What is left out, by name (Heuristics.h).
   std::vector<std::string> without = {};
 };
@@ -40,13 +43,18 @@ void addDivision(mlir::OpPassManager &manager, const Backend &backend,
 
 /// Adds the passes that turn a lowered module into one with addresses: those of `addDivision`,
 /// the target's own of `Stage::Refine`, --subnet-divide, --weight-reorder, --op-reorder,
-/// --hoist-outputs, --layer-group, --address-assign.
+/// --hoist-outputs, --divide-ops where it is asked for, --layer-group, --address-assign.
 void addCodegen(mlir::OpPassManager &manager, const Backend &backend,
                 const GenerationOptions &options);
 
 /// Emits the commands of a module with addresses and writes the model file, which the caller
-/// commits. Errors: a module that --address-assign has not seen; what the chip's kernels say.
-Expected<OutputFile> writeModelFile(mlir::ModuleOp module, const std::string &path);
+/// commits. Errors: a module that --address-assign has not seen; what the chip's kernels say; a
+/// storage that the chip does not have.
+Expected<OutputFile> writeModelFile(mlir::ModuleOp module, const std::string &path,
+                                    const ConstantStorage &storage = {});
+
+/// Errors (without `where`): the chip stores constants in one way only, or not behind those.
+Expected<void> checkStorage(const Backend &backend, const ConstantStorage &storage);
 
 /// Makes these passes, and the own ones of all targets that have some, known by their names.
 void registerCodegen();

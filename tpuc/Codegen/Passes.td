@@ -99,6 +99,25 @@ def HoistOutputs : Pass<"hoist-outputs", "::mlir::ModuleOp"> {
   let dependentDialects = ["::tpuc::tpu::TpuDialect"];
 }
 
+def DivideOps : Pass<"divide-ops", "::mlir::ModuleOp"> {
+  let summary = "Compute layers in parts of their rows to need less global memory";
+  let description = [{
+    Where the groups that `layer-group` would choose need the most global memory, convolutions,
+    pools, element-wise ops and concatenations of channels that follow each other are computed on
+    some of their rows after the other: `tpu.Slice`s of what they read, the layers on these rows,
+    and a `tpu.Concat` of their results. Rows that windows of several parts reach are computed for
+    each of them. Of some divisions that promise most the one that needs the least is taken, with
+    the groups that would be chosen then; others follow as long as each saves two percent.
+  }];
+  let options = [
+    Option<"numThreads", "num-threads", "unsigned", /*default=*/"0",
+           "How many threads choose groups; 0: as many as the process may run on">,
+    ListOption<"without", "without", "std::string",
+               "Leave out: what --layer-group leaves out by these names">
+  ];
+  let dependentDialects = ["::tpuc::top::TopDialect", "::tpuc::tpu::TpuDialect"];
+}
+
 def LayerGroup : Pass<"layer-group", "::mlir::ModuleOp"> {
   let summary = "Divide layers into tiles that fit local memory";
   let description = [{

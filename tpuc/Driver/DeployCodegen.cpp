@@ -115,7 +115,7 @@ Expected<void> DeployRun::generate() {
     return read;
   for (OutputFile &file : *written)
     files.push_back(std::move(file));
-  Expected<OutputFile> file = codegen::writeModelFile(*module, options.model);
+  Expected<OutputFile> file = codegen::writeModelFile(*module, options.model, storage);
   if (!file)
     return propagate(file);
   if (Expected<void> finished = file->finish(); !finished)
@@ -154,7 +154,8 @@ Expected<MeasuredNetwork> DeployRun::measureWith(ModuleOp module, int opt) const
           [&](OpPassManager &manager) { codegen::addCodegen(manager, **backend, generation); });
       !run)
     return propagate(run);
-  Expected<OutputFile> file = codegen::writeModelFile(*copy, summary.lowered + ".measured");
+  Expected<OutputFile> file =
+      codegen::writeModelFile(*copy, summary.lowered + ".measured", storage);
   if (!file)
     return propagate(file);
   if (Expected<void> finished = file->finish(); !finished)

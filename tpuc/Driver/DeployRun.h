@@ -33,6 +33,8 @@ public:
 private:
   Expected<void> checkOptions();
   Expected<void> checkTarget();
+  Expected<void> checkStorage();
+  Expected<std::shared_ptr<const model::CompiledModel>> readFileBefore() const;
   Expected<void> checkFusion() const;
   Expected<void> checkFiles();
   Expected<void> readTop();
@@ -79,6 +81,8 @@ private:
   std::string mode;
   /// What files are named after besides the chip: the mode and the user's quantize table.
   std::string variant;
+  /// How the model file stores constants.
+  codegen::ConstantStorage storage;
   ModelDeploySummary summary;
   std::optional<ModelFiles> paths;
   Network top;

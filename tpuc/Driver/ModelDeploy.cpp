@@ -15,6 +15,7 @@
 #include "tpuc/Driver/DeployRun.h"
 #include "tpuc/Driver/ModuleChecks.h"
 #include "tpuc/Driver/WholeNetwork.h"
+#include "tpuc/Model/Container.h"
 
 #include <filesystem>
 #include <fmt/format.h>
@@ -69,10 +70,6 @@ Expected<void> DeployRun::checkTarget() {
     return propagate(found);
   target = *found;
   lowering.chip = target->name;
-  if (options.opDivide && target->hasCodeGenerator)
-    return makeError("--op_divide", fmt::format("is of no use with --chip {}, whose layers are cut "
-                                                "to what fits in any case",
-                                                target->name));
   const QuantScheme &scheme = lowering.scheme;
   if (Expected<void> checked = checkScheme(*target, scheme); !checked)
     return checked;
@@ -89,7 +86,72 @@ Expected<void> DeployRun::checkTarget() {
   if (!options.array.empty() && !compilesWhole())
     return makeError("--array",
                      fmt::format("is of no use with --chip {}, which has one size", target->name));
-  return options.notGenModel ? Expected<void>() : checkCodeGenerator(*target, scheme);
+  if (!options.notGenModel)
+    if (Expected<void> checked = checkCodeGenerator(*target, scheme); !checked)
+      return checked;
+  return checkStorage();
+}
+
+/// How the model file is to store constants, and whether the chip does that.
+Expected<void> DeployRun::checkStorage() {
+  const std::pair<const char *, bool> wanted[] = {
+      {"--op_divide", options.codegen.dividesOps},
+      {"--compress", !options.compress.empty()},
+      {"--merge_weight_of", !options.mergeWeight.empty()}};
+  for (auto [option, given] : wanted)
+    if (given && (options.notGenModel || compilesWhole()))
+      return makeError(option,
+                       options.notGenModel
+                           ? "is of no use without a model file"
+                           : fmt::format("is of no use with --chip {}, whose compiler decides that",
+                                         target->name));
+  constexpr std::pair<std::string_view, codegen::Compression> kWays[] = {
+      {"none", codegen::Compression::None},
+      {"auto", codegen::Compression::Auto},
+      {"all", codegen::Compression::All}};
+  if (!options.compress.empty()) {
+    const auto *way =
+        llvm::find_if(kWays, [&](const auto &each) { return each.first == options.compress; });
+    if (way == std::end(kWays))
+      return makeError("--compress", "'" + options.compress + "'", "none, auto or all");
+    storage.compression = way->second;
+  }
+  if (!options.mergeWeight.empty()) {
+    Expected<std::shared_ptr<const model::CompiledModel>> read = readFileBefore();
+    if (!read)
+      return propagate(read);
+    storage.before = std::move(*read);
+  }
+  if (options.compress.empty() && options.mergeWeight.empty())
+    return {};
+  const std::unique_ptr<codegen::Backend> backend = codegen::backendOf(*target);
+  codegen::ConstantStorage asked = storage;
+  // Chips without a choice do not have the usual way either.
+  if (asked.isUsual())
+    asked.compression = codegen::Compression::All;
+  if (Expected<void> checked = codegen::checkStorage(*backend, asked); !checked) {
+    const bool isOption = options.mergeWeight.empty();
+    return makeError(isOption ? "--compress" : options.mergeWeight, checked.error().found,
+                     checked.error().expected);
+  }
+  return {};
+}
+
+/// The file of --merge_weight_of, which lives as long as what was read of it.
+Expected<std::shared_ptr<const model::CompiledModel>> DeployRun::readFileBefore() const {
+  Expected<model::ModelFile> file = model::ModelFile::open(options.mergeWeight);
+  if (!file)
+    return propagate(file);
+  Expected<const model::Container *> container = model::chooseContainer(*file, model::containers());
+  if (!container)
+    return propagate(container);
+  if ((*container)->name() != target->container)
+    return makeError(options.mergeWeight, fmt::format("a .{} file", (*container)->name()),
+                     fmt::format("a .{} file", target->container));
+  Expected<model::CompiledModel> read = (*container)->read(*file);
+  if (!read)
+    return propagate(read);
+  return std::make_shared<const model::CompiledModel>(std::move(*read));
 }
 
 Expected<void> DeployRun::checkOptions() {
@@ -148,6 +210,7 @@ Expected<void> DeployRun::checkFiles() {
   if (!lowering.calibrationTable.empty())
     runFiles.reads("--calibration_table", channelFile(lowering.calibrationTable));
   runFiles.reads("--quantize_table", lowering.quantizeTable);
+  runFiles.reads("--merge_weight_of", options.mergeWeight);
   runFiles.reads("--test_input", options.testInput);
   runFiles.reads("--test_reference", options.testReference);
   runFiles.writes("--model", options.model);

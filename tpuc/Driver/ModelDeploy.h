@@ -52,9 +52,10 @@ struct ModelDeployOptions {
   unsigned numThreads = 0;
   /// What floats by need may cost: percent of the cycles of the network on integers.
   double floatBudget = 5;
-  /// Cut large layers into several, on chips whose code generator leaves that to the user; none
-  /// does yet.
-  bool opDivide = false;
+  /// none, auto or all (`codegen::Compression`); empty: as the chip does.
+  std::string compress = {};
+  /// A file whose constants stand in front of those of the network; empty for none.
+  std::string mergeWeight = {};
   /// ROWSxCOLUMNS of the array that computes, for chips that come in sizes; empty: the usual one.
   std::string array = {};
   codegen::GenerationOptions codegen;

@@ -52,7 +52,21 @@ struct CodegenPass : codegen::impl::CodegenBase<CodegenPass> {
 
 } // namespace
 
-Expected<OutputFile> codegen::writeModelFile(ModuleOp module, const std::string &path) {
+/// Tells an emitter, where it differs from the usual.
+static Expected<void> setStorage(Emitter &emitter, const ConstantStorage &storage) {
+  if (storage.isUsual())
+    return {};
+  if (auto *storer = dynamic_cast<ConstantStorer *>(&emitter))
+    return storer->setStorage(storage);
+  return makeError("", "a chip that stores constants in one way", "one that leaves a choice");
+}
+
+Expected<void> codegen::checkStorage(const Backend &backend, const ConstantStorage &storage) {
+  return setStorage(*backend.createEmitter(), storage);
+}
+
+Expected<OutputFile> codegen::writeModelFile(ModuleOp module, const std::string &path,
+                                             const ConstantStorage &storage) {
   Expected<std::unique_ptr<Backend>> backend = backendOf(module);
   if (!backend)
     return propagate(backend);
@@ -68,6 +82,8 @@ Expected<OutputFile> codegen::writeModelFile(ModuleOp module, const std::string 
   if (!compiled)
     return propagate(compiled);
   std::unique_ptr<Emitter> emitter = (*backend)->createEmitter();
+  if (Expected<void> set = setStorage(*emitter, storage); !set)
+    return propagate(set);
   if (Expected<void> emitted = emitNetwork(*main, **backend, *emitter); !emitted)
     return propagate(emitted);
   if (Expected<void> finished = emitter->finish(*compiled); !finished)
@@ -115,6 +131,9 @@ void codegen::addCodegen(OpPassManager &manager, const Backend &backend,
     manager.addPass(createOpReorder());
   if (heuristics.hoistOutputs)
     manager.addPass(createHoistOutputs());
+  if (options.dividesOps)
+    manager.addPass(
+        createDivideOps({.numThreads = options.numThreads, .without = options.without}));
   LayerGroupOptions grouping;
   grouping.opt = options.opt;
   grouping.seconds = options.searchSeconds;

@@ -204,7 +204,7 @@ MemoryPeak MemoryLine::peak() const {
       dying += ends.lookup(value) == number ? bytesOf(value) : 0;
     const int64_t most = item.isApart ? std::max(alive, alive + results - dying) : alive + results;
     if (most > peak.bytes)
-      peak = {.bytes = most, .group = item.group};
+      peak = {.bytes = most, .group = item.group, .op = item.members.back()};
     alive += results - dying;
   }
   return peak;

@@ -19,6 +19,8 @@ struct MemoryPeak {
   int64_t bytes = 0;
   /// The number of the group beside which most is alive; none where that is a move of data.
   std::optional<size_t> group = std::nullopt;
+  /// The last op of that group, or the move; null where nothing is alive.
+  mlir::Operation *op = nullptr;
 };
 
 /// That of a division of `ops`, a sub-network whose layers in local memory `table` knows.

@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <set>
 
 namespace tpuc::cvimodel {
 
@@ -32,6 +33,7 @@ private:
   Expected<const Tensor *> find(const Program &program, const std::string &name) const;
   Expected<std::vector<model::TensorInfo>> tensors(const Program &program,
                                                    const std::vector<std::string> &names) const;
+  std::vector<std::string> withoutWeights(std::vector<std::string> names) const;
   Expected<model::SubNet> chipPart(const Program &program, const Routine &routine) const;
   Expected<void> addHostPart(const Program &program, const Routine &routine, model::Stage &stage,
                              model::SubNet &subNet) const;
@@ -81,6 +83,14 @@ Converter::tensors(const Program &program, const std::vector<std::string> &names
     made.push_back(infoOf(**tensor));
   }
   return made;
+}
+
+/// Functions of the host may read weights, which are no tensors of the program.
+std::vector<std::string> Converter::withoutWeights(std::vector<std::string> names) const {
+  std::erase_if(names, [&](const std::string &name) {
+    return std::ranges::find(file.weights, name, &Weight::name) != file.weights.end();
+  });
+  return names;
 }
 
 uint32_t countCommands(Bytes code) {
@@ -248,7 +258,7 @@ Expected<model::Stage> Converter::stage(const Program &program) const {
         return propagate(part);
       subNet = std::move(*part);
     }
-    auto read = tensors(program, routine.inputs);
+    auto read = tensors(program, withoutWeights(routine.inputs));
     auto written = tensors(program, routine.outputs);
     if (!read || !written)
       return propagate(read ? written : read);
@@ -361,6 +371,37 @@ Expected<void> addRoutines(const model::Stage &stage, Program &program, File &fi
   return {};
 }
 
+/// The constants of all stages, which are those of the stage that has most of them, or their
+/// beginning: a file has them once.
+Expected<void> addConstants(std::span<const model::Stage> stages, File &file,
+                            const std::string &path) {
+  const model::Section *most = nullptr;
+  for (const model::Stage &stage : stages) {
+    if (stage.constants.size() > 1 ||
+        (stage.constants.size() == 1 && stage.constants[0].address != kConstants << kRegionShift))
+      return makeError(path, fmt::format("{} areas of constants", stage.constants.size()),
+                       "one, in its region");
+    if (!stage.constants.empty() && (!most || stage.constants[0].data.size() > most->data.size()))
+      most = &stage.constants[0];
+  }
+  if (!most)
+    return {};
+  std::set<std::pair<std::string, uint64_t>> known;
+  for (const model::Stage &stage : stages) {
+    if (stage.constants.empty())
+      continue;
+    const model::Section &section = stage.constants[0];
+    if (!std::ranges::equal(section.data, most->data.first(section.data.size())))
+      return makeError(path, "stages with other constants",
+                       "the same, or those that model_deploy --merge_weight_of puts behind others");
+    for (const model::Section::Location &location : section.locations)
+      if (known.emplace(location.name, location.offset).second)
+        file.weights.push_back({location.name, section.address + location.offset, location.size});
+  }
+  file.sections.insert(file.sections.begin(), {SectionKind::Constants, "weight", most->data});
+  return {};
+}
+
 } // namespace
 
 Expected<model::CompiledModel> toCompiled(const File &file, const std::string &path) {
@@ -376,23 +417,13 @@ Expected<File> fromCompiled(const model::CompiledModel &model, const std::string
   // The vendor's runtime needs one; a date would change the file from run to run.
   file.built = "-";
   file.compiler = "tpuc";
-  bool hasConstants = false;
+  if (auto added = addConstants(model.nets[0].stages, file, path); !added)
+    return propagate(added);
   for (const model::Stage &stage : model.nets[0].stages) {
     if (stage.refusal)
       return tl::unexpected<Error>(*stage.refusal);
     Program &program = file.programs.emplace_back();
     program.sharedBytes = stage.activationBytes;
-    if (stage.constants.size() > 1 ||
-        (stage.constants.size() == 1 && stage.constants[0].address != kConstants << kRegionShift))
-      return makeError(path, fmt::format("{} areas of constants", stage.constants.size()),
-                       "one, in its region");
-    if (!stage.constants.empty() && !hasConstants) {
-      hasConstants = true;
-      const model::Section &section = stage.constants[0];
-      file.sections.insert(file.sections.begin(), {SectionKind::Constants, "weight", section.data});
-      for (const model::Section::Location &location : section.locations)
-        file.weights.push_back({location.name, section.address + location.offset, location.size});
-    }
     for (const model::TensorInfo &input : stage.inputs)
       if (Expected<void> checked = input.checkPicture(path); !checked)
         return propagate(checked);

@@ -12,6 +12,7 @@
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
+#include <set>
 
 namespace tpuc::cvimodel {
 
@@ -29,6 +30,8 @@ public:
                              const std::string &path) const override;
   Expected<std::string> info(const model::ModelFile &file) const override;
   Expected<Json> fields(const model::ModelFile &file) const override;
+  Expected<void> combine(std::span<const model::ModelFile> files,
+                         const std::string &path) const override;
 };
 
 Expected<model::CompiledModel> CvimodelContainer::read(const model::ModelFile &file) const {
@@ -50,6 +53,46 @@ Expected<OutputFile> CvimodelContainer::write(const model::CompiledModel &model,
   if (!bytes)
     return tl::unexpected(bytes.error());
   return model::fileOf(std::as_bytes(std::span(*bytes)), path);
+}
+
+/// The inputs of a stage as `x [1, 3, 8, 8]`, by which the runtime finds it.
+std::string inputsOf(const model::Stage &stage) {
+  std::string text;
+  for (const model::TensorInfo &input : stage.inputs)
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", input.name,
+                        model::formatShape(input.shape));
+  return text;
+}
+
+/// The networks have one name, and are stages of one network; the runtime knows them by their
+/// inputs.
+Expected<void> CvimodelContainer::combine(std::span<const model::ModelFile> files,
+                                          const std::string &path) const {
+  model::CompiledModel all;
+  std::set<std::string> inputs;
+  for (const model::ModelFile &file : files) {
+    Expected<model::CompiledModel> model = read(file);
+    if (!model)
+      return propagate(model);
+    model::Net &net = model->nets.front();
+    if (all.nets.empty()) {
+      all.chip = model->chip;
+      all.nets.push_back({.name = net.name, .stages = {}});
+    }
+    if (net.name != all.nets.front().name)
+      return makeError(file.path, fmt::format("a network '{}'", net.name),
+                       fmt::format("'{}', as in the first file", all.nets.front().name));
+    for (model::Stage &stage : net.stages) {
+      const auto [known, isNew] = inputs.insert(inputsOf(stage));
+      if (!isNew)
+        return makeError(file.path, fmt::format("the inputs {} a second time", *known),
+                         "other shapes in each file");
+      all.nets.front().stages.push_back(std::move(stage));
+    }
+    all.owners.insert(all.owners.end(), model->owners.begin(), model->owners.end());
+  }
+  Expected<OutputFile> made = write(all, path);
+  return made ? made->commit() : propagate(made);
 }
 
 std::string_view typeText(const Tensor &tensor) {

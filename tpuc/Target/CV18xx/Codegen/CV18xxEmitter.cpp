@@ -17,6 +17,8 @@
 #include "tpuc/Target/CV18xx/Machine/Timing.h"
 #include "tpuc/Target/Common/Stream.h"
 
+#include "llvm/Support/FormatVariadic.h"
+
 #include <cmath>
 #include <map>
 
@@ -156,12 +158,36 @@ static std::vector<uint8_t> withKept(const Chip &chip, MutableArrayRef<CommandSt
   return bytes;
 }
 
+Expected<void> CV18xxEmitter::setStorage(const ConstantStorage &wanted) {
+  if (wanted.before) {
+    const model::CompiledModel &file = *wanted.before;
+    for (const model::Net &net : file.nets)
+      for (const model::Stage &stage : net.stages) {
+        if (stage.constants.size() != 1 ||
+            stage.constants.front().address != uint64_t{kConstantBase} << kTagShift)
+          return makeError("",
+                           llvm::formatv("{0} areas of constants", stage.constants.size()).str(),
+                           "one, in its region");
+        for (const model::SubNet &subNet : stage.subNets)
+          for (const model::CommandGroup &group : subNet.groups)
+            for (const model::Stream &stream : group.streams)
+              if (stream.engine != builder.chip().name)
+                return makeError("", "commands for " + stream.engine,
+                                 "a file for " + std::string(builder.chip().name));
+      }
+    if (file.nets.size() != 1 || file.nets.front().stages.empty())
+      return makeError("", "a file without a network", "one of one network");
+  }
+  storage = wanted;
+  return {};
+}
+
 Expected<void> CV18xxEmitter::finish(model::CompiledModel &model) {
   const Chip &chip = builder.chip();
   model::Stage &stage = model.nets.front().stages.front();
   const bool keeps =
       llvm::any_of(streams, [](const CommandStream &stream) { return !stream.constants.empty(); });
-  if (keeps && stage.constants.empty())
+  if ((keeps || storage.before) && stage.constants.empty())
     stage.constants.push_back(
         {.address = uint64_t{kConstantBase} << kTagShift, .data = {}, .locations = {}});
   std::vector<uint8_t> complete;
@@ -170,7 +196,8 @@ Expected<void> CV18xxEmitter::finish(model::CompiledModel &model) {
     stage.constants.front().data = std::as_bytes(std::span(complete));
   }
   if (stage.constants.size() == 1) {
-    auto bytes = std::make_shared<std::vector<uint8_t>>(repackConstants(chip, streams, stage));
+    auto bytes =
+        std::make_shared<std::vector<uint8_t>>(repackConstants(chip, streams, stage, storage));
     stage.constants.front().data = std::as_bytes(std::span(*bytes));
     model.owners.push_back(std::move(bytes));
   }

@@ -10,11 +10,12 @@
 #define TPUC_TARGET_CV18XX_CODEGEN_CV18XXEMITTER_H
 
 #include "tpuc/Codegen/Backend.h"
+#include "tpuc/Codegen/ConstantStorage.h"
 #include "tpuc/Target/CV18xx/Kernels/Builder.h"
 
 namespace tpuc::cv18xx::backend {
 
-class CV18xxEmitter : public codegen::Emitter {
+class CV18xxEmitter : public codegen::Emitter, public codegen::ConstantStorer {
 public:
   explicit CV18xxEmitter(const Chip &chip) : builder(chip) {}
 
@@ -32,6 +33,8 @@ public:
                                            builder.numCommands(Engine::Dma));
   }
   Expected<void> finish(model::CompiledModel &model) override;
+  /// Errors: files for other chips, or without one area of constants.
+  Expected<void> setStorage(const codegen::ConstantStorage &wanted) override;
 
   /// What the commands take, added up, by the first set of parameters. Nothing may follow.
   codegen::Cost cost();
@@ -45,6 +48,7 @@ private:
   int64_t numEnded = 0;
   /// Each with the number of its sub-network among those of the chip.
   std::vector<model::InnerTensor> tensors;
+  codegen::ConstantStorage storage;
 };
 
 } // namespace tpuc::cv18xx::backend

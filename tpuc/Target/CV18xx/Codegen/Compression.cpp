@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "tpuc/Target/CV18xx/Codegen/Compression.h"
+#include "tpuc/Target/CV18xx/Machine/Timing.h"
 #include "tpuc/Target/CV18xx/Machine/Vlc.h"
 
 #include <algorithm>
@@ -24,7 +25,7 @@ constexpr uint64_t kOffsetMask = (uint64_t{1} << kRegionShift) - 1;
 struct Reading {
   uint64_t begin = 0, end = 0;
   bool isBf16 = false;
-  /// The commands, where streams can take the place of the bytes; empty for others.
+  /// The loads, where streams can take the place of the bytes; empty for others.
   std::vector<Command *> loads = {};
 };
 
@@ -86,25 +87,45 @@ std::vector<uint16_t> valuesOf(std::span<const uint8_t> bytes, bool isBf16) {
   return values;
 }
 
+Command unpacking(Command load, const VlcParameters &parameters) {
+  load.set(Field::Compressed, 1)
+      .set(Field::CompressSigned, parameters.isSigned)
+      .set(Field::ZeroGuard, parameters.zeroGuard)
+      .set(Field::Bias0, parameters.bias0)
+      .set(Field::Bias1, parameters.bias1);
+  return load;
+}
+
+/// Whether a stream of `streamBytes` is to stand for `bytes`.
+bool isTaken(const Chip &chip, const Reading &reading, const VlcParameters &parameters,
+             uint64_t streamBytes, uint64_t bytes, codegen::Compression compression) {
+  if (compression == codegen::Compression::All)
+    return streamBytes <= bytes;
+  // Less than a tenth would not be worth the other way through the engine.
+  if (bytes < kLeastBytes || streamBytes * 10 > bytes * 9)
+    return false;
+  const TimingParameters timing = timingSets(chip).front();
+  return std::ranges::all_of(reading.loads, [&](const Command *load) {
+    return nanosecondsOf(chip, unpacking(*load, parameters), timing, streamBytes) <=
+           nanosecondsOf(chip, *load, timing);
+  });
+}
+
 /// The stream, if it is taken; the commands then say so.
-std::optional<std::vector<uint8_t>> compress(const Reading &reading,
-                                             std::span<const uint8_t> bytes) {
+std::optional<std::vector<uint8_t>> compress(const Chip &chip, const Reading &reading,
+                                             std::span<const uint8_t> bytes,
+                                             codegen::Compression compression) {
   const std::vector<uint16_t> values = valuesOf(bytes, reading.isBf16);
   const VlcParameters parameters = estimateVlc(values, reading.isBf16, !reading.isBf16);
-  const std::vector<uint8_t> stream = encodeVlc(values, parameters);
-  // Less than a tenth would not be worth the other way through the engine.
-  if (stream.size() * 10 > bytes.size() * 9)
+  std::vector<uint8_t> stream = encodeVlc(values, parameters);
+  if (!isTaken(chip, reading, parameters, stream.size(), bytes.size(), compression))
     return std::nullopt;
   // What the zero guard makes 0 would be another number.
   const auto decoded = decodeVlc(stream, values.size(), "");
   if (!decoded || decoded->values != values)
     return std::nullopt;
   for (Command *load : reading.loads)
-    load->set(Field::Compressed, 1)
-        .set(Field::CompressSigned, parameters.isSigned)
-        .set(Field::ZeroGuard, parameters.zeroGuard)
-        .set(Field::Bias0, parameters.bias0)
-        .set(Field::Bias1, parameters.bias1);
+    *load = unpacking(*load, parameters);
   return stream;
 }
 
@@ -115,11 +136,21 @@ struct Piece {
 
 class Repacking {
 public:
-  Repacking(const Chip &chip, std::span<CommandStream> streams, model::Stage &stage)
-      : chip(chip), streams(streams), stage(stage),
+  Repacking(const Chip &chip, std::span<CommandStream> streams, model::Stage &stage,
+            const codegen::ConstantStorage &storage)
+      : chip(chip), streams(streams), stage(stage), compression(storage.compression),
         base(static_cast<unsigned>(stage.constants.front().address >> kRegionShift)),
         old(reinterpret_cast<const uint8_t *>(stage.constants.front().data.data()),
-            stage.constants.front().data.size()) {}
+            stage.constants.front().data.size()) {
+    if (!storage.before)
+      return;
+    for (const model::Stage &other : storage.before->nets.front().stages)
+      if (const model::Bytes data = other.constants.front().data; data.size() > numBefore) {
+        const auto *first = reinterpret_cast<const uint8_t *>(data.data());
+        made.assign(first, first + data.size());
+        numBefore = made.size();
+      }
+  }
 
   std::vector<uint8_t> run() {
     const std::vector<Reading> readings = readingsOf(chip, streams, stage, base);
@@ -142,14 +173,25 @@ private:
     const uint64_t begin = readings.front().begin;
     const auto bytes = old.subspan(begin, end - begin);
     std::optional<std::vector<uint8_t>> stream;
-    if (readings.size() == 1 && !readings[0].loads.empty() && bytes.size() >= kLeastBytes)
-      stream = compress(readings[0], bytes);
-    made.resize((made.size() + kPieceAlignment - 1) / kPieceAlignment * kPieceAlignment);
-    pieces.push_back({begin, end, made.size(), stream ? stream->size() : bytes.size()});
-    if (stream)
-      made.insert(made.end(), stream->begin(), stream->end());
-    else
-      made.insert(made.end(), bytes.begin(), bytes.end());
+    if (compression != codegen::Compression::None && readings.size() == 1 &&
+        !readings[0].loads.empty())
+      stream = compress(chip, readings[0], bytes, compression);
+    const std::span<const uint8_t> stored = stream ? std::span<const uint8_t>(*stream) : bytes;
+    uint64_t place = placeBefore(stored);
+    if (place == numBefore) {
+      place = (made.size() + kPieceAlignment - 1) / kPieceAlignment * kPieceAlignment;
+      made.resize(place);
+      made.insert(made.end(), stored.begin(), stored.end());
+    }
+    pieces.push_back({begin, end, place, stored.size()});
+  }
+
+  /// Where the constants that stand in front have the same bytes; their end if nowhere.
+  uint64_t placeBefore(std::span<const uint8_t> bytes) const {
+    for (uint64_t place = 0; place + bytes.size() <= numBefore; place += kPieceAlignment)
+      if (std::equal(bytes.begin(), bytes.end(), made.begin() + static_cast<int64_t>(place)))
+        return place;
+    return numBefore;
   }
 
   /// The piece that has the byte at `offset`; null if nothing reads it.
@@ -181,7 +223,7 @@ private:
                   value.home == cpu::Home::Weight ? pieceAt(value.address & kOffsetMask) : nullptr)
             value.address += piece->place - piece->begin;
   }
-  /// A weight may be several pieces, which stay in their order.
+  /// A weight may be several pieces. Those that stay behind each other are said to be one.
   void moveLocations() {
     std::vector<model::Section::Location> moved;
     for (const model::Section::Location &location : stage.constants.front().locations) {
@@ -191,18 +233,26 @@ private:
       auto last = first;
       while (last != pieces.end() && last->begin < end)
         ++last;
-      if (first == last)
-        continue;
-      const Piece &final = *std::prev(last);
-      moved.push_back({location.name, first->place, final.place + final.stored - first->place});
+      for (auto piece = first; piece != last; ++piece) {
+        const bool goesOn =
+            piece != first && piece->place >= moved.back().offset + moved.back().size &&
+            piece->place - (moved.back().offset + moved.back().size) < kPieceAlignment;
+        if (goesOn)
+          moved.back().size = piece->place + piece->stored - moved.back().offset;
+        else
+          moved.push_back({location.name, piece->place, piece->stored});
+      }
     }
     stage.constants.front().locations = std::move(moved);
   }
 
   static constexpr uint64_t kPieceAlignment = 64;
+  /// How many of the bytes are those of another file.
+  uint64_t numBefore = 0;
   const Chip &chip;
   std::span<CommandStream> streams;
   model::Stage &stage;
+  codegen::Compression compression;
   unsigned base;
   std::span<const uint8_t> old;
   std::vector<uint8_t> made;
@@ -212,8 +262,8 @@ private:
 } // namespace
 
 std::vector<uint8_t> repackConstants(const Chip &chip, std::span<CommandStream> streams,
-                                     model::Stage &stage) {
-  return Repacking(chip, streams, stage).run();
+                                     model::Stage &stage, const codegen::ConstantStorage &storage) {
+  return Repacking(chip, streams, stage, storage).run();
 }
 
 } // namespace tpuc::cv18xx::backend
