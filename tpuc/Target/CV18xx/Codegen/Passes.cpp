@@ -22,6 +22,7 @@
 #include "tpuc/Dialect/Tpu/TpuDialect.h"
 #include "tpuc/Interpreter/Kernels/FixedPoint.h"
 #include "tpuc/Support/Convert.h"
+#include "tpuc/Target/CV18xx/Codegen/TensorLayout.h"
 
 #include <cmath>
 
@@ -68,6 +69,7 @@ Expected<void> averageToConv(tpu::AvgPoolOp op, const Backend &backend) {
     if (Attribute value = op->getAttr(name))
       attributes.set(name, value);
   OpBuilder &builder = maker.builder;
+  attributes.set(kFilterOfOnes, builder.getUnitAttr());
   attributes.set("group", builder.getI64IntegerAttr(channels));
   attributes.set("multiplier", builder.getI64ArrayAttr(*onlyFactor(op)));
   attributes.set("rshift", builder.getI64ArrayAttr(0));

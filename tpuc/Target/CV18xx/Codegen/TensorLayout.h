@@ -18,6 +18,9 @@ namespace tpuc::cv18xx::backend {
 /// Bits of an address behind its tag.
 inline constexpr unsigned kTagShift = 40;
 
+/// Of a convolution: its filter is ones, which are not loaded but made.
+inline constexpr llvm::StringLiteral kFilterOfOnes = "filter_of_ones";
+
 /// How an operand of an op, or its result, lies in memory.
 enum class Form : uint8_t {
   Absent,    ///< Not loaded: left out, part of another operand or of a command.

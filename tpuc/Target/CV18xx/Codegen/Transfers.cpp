@@ -37,9 +37,13 @@ static Expected<void> loadFilter(Builder &builder, const TiledOp &tiled, unsigne
   const auto at = static_cast<uint32_t>(tile.address);
   const LocalTensor whole = filter.isDepthwise ? alignedTensor(chip, at, rows, filter.isBf16)
                                                : compactTensor(chip, at, rows, filter.isBf16);
+  const bool isOfOnes = tiled.op->hasAttr(kFilterOfOnes);
+  if (isOfOnes)
+    if (Expected<void> done = emitFill(builder, whole, 1); !done)
+      return done;
   const int64_t taps = filter.turnedTaps ? (*filter.turnedTaps)[0] * (*filter.turnedTaps)[1] : 1;
   const int64_t tap = row / taps;
-  for (int64_t i = 0; i < taps; ++i) {
+  for (int64_t i = 0; i < taps && !isOfOnes; ++i) {
     LocalTensor to = whole;
     to.address += static_cast<uint32_t>((taps - 1 - i) * tap);
     to.shape[3] = rows[3] / static_cast<uint32_t>(taps);

@@ -141,6 +141,18 @@ Expected<void> emitMove(Builder &builder, const GlobalTensor &from, const Global
   return emitSides(builder, "dma.global", sideOf(builder.chip(), from), sideOf(builder.chip(), to));
 }
 
+static Expected<void> addFill(Builder &builder, Command command, const Side &to, bool isBf16,
+                              uint16_t bits) {
+  setTarget(command, to);
+  command.set(Field::SrcN, to.shape[0]).set(Field::Value, bits);
+  command.set(Field::SrcKind, isBf16 ? 2 : 1).set(Field::Int8Signed, isBf16 ? 0 : 1);
+  return builder.add(command);
+}
+
+Expected<void> emitFill(Builder &builder, const LocalTensor &to, uint16_t bits) {
+  return addFill(builder, builder.make("dma.load_fill"), sideOf(to), to.isBf16, bits);
+}
+
 Expected<void> emitFill(Builder &builder, const GlobalTensor &begin, uint64_t count,
                         uint16_t bits) {
   constexpr uint64_t kRow = 32768, kMostRows = 65535;
@@ -153,10 +165,9 @@ Expected<void> emitFill(Builder &builder, const GlobalTensor &begin, uint64_t co
                            : Extents{1, static_cast<uint32_t>(rows), 1, kRow};
     part.strides = {0, kRow * bytes, 0};
     Command command = builder.make("dma.store_fill");
-    setTarget(command, sideOf(builder.chip(), part));
-    command.set(Field::SrcN, 1).set(Field::Value, bits);
-    command.set(Field::SrcKind, begin.isBf16 ? 2 : 1).set(Field::Int8Signed, begin.isBf16 ? 0 : 1);
-    if (Expected<void> added = builder.add(command); !added)
+    if (Expected<void> added =
+            addFill(builder, std::move(command), sideOf(builder.chip(), part), begin.isBf16, bits);
+        !added)
       return added;
     done += rows == 0 ? count - done : rows * kRow;
   }

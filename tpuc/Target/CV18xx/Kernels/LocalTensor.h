@@ -51,6 +51,8 @@ Expected<void> emitStore(Builder &builder, const LocalTensor &from, const Global
 Expected<void> emitMove(Builder &builder, const GlobalTensor &from, const GlobalTensor &to);
 /// `count` elements one behind the other become one number, whose bits these are.
 Expected<void> emitFill(Builder &builder, const GlobalTensor &begin, uint64_t count, uint16_t bits);
+/// Gives all elements of a tensor in local memory the same bits.
+Expected<void> emitFill(Builder &builder, const LocalTensor &to, uint16_t bits);
 /// Within lanes, between tensors of the same shape. Integers, with a sign or without, become BF16
 /// and the reverse: rounded to the nearest, ties to even, and saturated.
 Expected<void> emitConversion(Builder &builder, const LocalTensor &from, const LocalTensor &to,
