@@ -902,6 +902,14 @@ const std::vector<Layer> kLayers = {
                         s.between(1, 2), group));
      },
      false, 4},
+    {"Conv3dOverPlanesOfFewChannels",
+     [](Sketch &s) {
+       const int64_t channels = s.between(1, 4);
+       s.input("x", {2, channels, s.between(1, 3), 6, 7});
+       s.op("r", "Conv", {"x", s.weight("w", {10, channels, 1, 3, 3}), s.weight("b", {10})},
+            fmt::format("kernel_shape = [1, 3, 3], strides = [1, {}, 1], pads = [0, 1, 1, 0, 1, 1]",
+                        s.between(1, 2)));
+     }},
     {"Deconv3d",
      [](Sketch &s) {
        const int64_t depth = s.between(1, 3);

@@ -387,12 +387,16 @@ Value convolvedDepths(OpMaker &maker, tpu::ConvOp op, const Tensor &filter,
 }
 
 /// The same as `convolvedChannels` gives, of planes that are loaded where they are channels,
-/// [N * D', O, H', W']. Null where the chip cannot load them so.
+/// [N * D', O, H', W']. Null where the chip cannot load them so, and for planes of few channels
+/// with windows of several rows: those that are pictures in memory may have rows as channels.
 Value convolvedPlanes(OpMaker &maker, tpu::ConvOp op, const Tensor &filter,
                       const top::Window &window, const NamedAttrList &attributes) {
   const SmallVector<int64_t> dims(OpMaker::dimsOf(op.getInput()));
   const auto &out = window.output;
-  if (window.dilations[0] != 1 || (op.getGroup() != 1 && window.kernel[0] != 1) ||
+  constexpr int64_t kFewChannels = 4;
+  const bool isOfPictures =
+      window.kernel[0] == 1 && window.kernel[1] > 1 && dims[1] <= kFewChannels;
+  if (window.dilations[0] != 1 || (op.getGroup() != 1 && window.kernel[0] != 1) || isOfPictures ||
       OpMaker::constantOf(op.getInput()))
     return {};
   const Value planes = packedPlanes(maker, op.getInput(), out[2], window.kernel[0],
