@@ -554,6 +554,12 @@ const std::vector<Layer> kLayers = {
                         s.among({0, 1}) == 0 ? "ReduceMax" : "ReduceMean"));
      },
      true},
+    {"ReduceOfTwoParts",
+     [](Sketch &s) {
+       s.input("x", {s.between(1, 2), 2, 5, s.between(4, 20), 7});
+       s.op("r", "Reduce", {"x", "n"}, "axes = [1], mode = \"ReduceSum\", keepdims = false");
+     },
+     true, 3, true},
     {"ReduceApart",
      [](Sketch &s) {
        s.input("x", {3, s.channels(), 5, 6});
