@@ -1109,6 +1109,8 @@ const std::vector<Layer> kLayers = {
        s.op("r", "Concat", {"a", "c"}, "axis = 2 : i64");
      }},
     {"Permute", [](Sketch &s) { drawMove(s, "Permute", {}, "order = [0, 3, 1, 2]"); }},
+    {"PermuteOfShortRuns",
+     [](Sketch &s) { drawMove(s, "Permute", {}, "order = [0, 2, 1, 3]"); }},
     {"Slice",
      [](Sketch &s) {
        drawMove(s, "Slice", {"n", "n", "n", "n"},

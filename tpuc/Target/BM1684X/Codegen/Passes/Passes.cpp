@@ -15,6 +15,7 @@ namespace tpuc::bm1684x::backend {
 #define GEN_PASS_DEF_LUTTOARITH
 #define GEN_PASS_DEF_PACKROWS
 #define GEN_PASS_DEF_FOLDTRANSPOSEINTOSTORE
+#define GEN_PASS_DEF_PERMUTEBYTRANSPOSES
 #include "tpuc/Target/BM1684X/Codegen/Passes/Passes.h.inc"
 } // namespace tpuc::bm1684x::backend
 
@@ -52,6 +53,7 @@ template struct OwnPass<impl::GemvToConvBase, gemvToConv>;
 template struct OwnPass<impl::LutToArithBase, lutToArith>;
 template struct OwnPass<impl::PackRowsBase, packRows>;
 template struct OwnPass<impl::FoldTransposeIntoStoreBase, foldTransposeIntoStore>;
+template struct OwnPass<impl::PermuteByTransposesBase, permuteByTransposes>;
 
 } // namespace
 
@@ -63,6 +65,8 @@ ArrayRef<OptionalPass> ownPasses() {
       {Stage::Refine, [] { return createLutToArith(); }},
       {Stage::Refine, [] { return createPackRows(); }},
       {Stage::Refine, [] { return createFoldTransposeIntoStore(); }},
+      // What a store permutes costs nothing.
+      {Stage::Refine, [] { return createPermuteByTransposes(); }},
   };
   return kPasses;
 }

@@ -29,6 +29,7 @@ Expected<void> gemvToConv(mlir::ModuleOp module, const codegen::Backend &backend
 Expected<void> lutToArith(mlir::ModuleOp module, const codegen::Backend &backend);
 Expected<void> packRows(mlir::ModuleOp module, const codegen::Backend &backend);
 Expected<void> foldTransposeIntoStore(mlir::ModuleOp module, const codegen::Backend &backend);
+Expected<void> permuteByTransposes(mlir::ModuleOp module, const codegen::Backend &backend);
 
 } // namespace tpuc::bm1684x::backend
 

@@ -68,4 +68,15 @@ def FoldTransposeIntoStore : Pass<"fold-transpose-into-store", "::mlir::ModuleOp
   }];
 }
 
+def PermuteByTransposes : Pass<"permute-by-transposes", "::mlir::ModuleOp"> {
+  let summary = "Move short runs by two transposes";
+  let description = [{
+    A permute in global memory that exchanges two neighbouring parts of the dimensions in front of
+    the last ones, [a, b, c, d] to [a, c, b, d], becomes two transposes of matrices, by
+    [a, c, d, b], where the module's chip takes fewer cycles for these by all its sets of timing
+    parameters: runs of few elements d take as long as longer ones.
+  }];
+  let dependentDialects = ["::tpuc::top::TopDialect", "::tpuc::tpu::TpuDialect"];
+}
+
 #endif // TPUC_TARGET_BM1684X_CODEGEN_PASSES
