@@ -199,34 +199,38 @@ TEST(FamilyBuilder, BeginsAGroupWhereIdsAreUsedUp) {
   EXPECT_EQ(builder.placeBehind(Engine::Gdma), std::nullopt);
   builder.beginLayer("a");
   builder.add(move(kGlobal, kLocal));
+  builder.add(move(kGlobal, kLocal + 128));
   for (int i = 0; i < 3; ++i)
     builder.add(pool(0, 256));
   EXPECT_EQ(builder.placeBehind(Engine::Tiu), (CommandPlace{0, 3}));
   builder.beginLayer("b");
-  builder.add(pool(0, 256));
-  builder.add(move(kLocal + 256, kGlobal));
+  builder.add(pool(128, 256));
+  builder.add(move(kGlobal, kLocal));
   EXPECT_EQ(builder.placeBehind(Engine::Tiu), (CommandPlace{1, 1}));
   EXPECT_EQ(builder.placeBehind(Engine::Gdma), (CommandPlace{1, 1}));
   builder.beginLayer("a");
   builder.add(pool(0, 512));
+  builder.add(move(kLocal + 512, kGlobal));
   // The end of the first group counts, too.
-  EXPECT_EQ(builder.numCommands(), 8u);
+  EXPECT_EQ(builder.numCommands(), 10u);
 
   const auto groups = builder.finishGroups();
   ASSERT_TRUE(groups) << groups.error().message();
   ASSERT_EQ(groups->size(), 2u);
   const CommandStreams &first = groups->front(), &second = groups->back();
   ASSERT_EQ(first.tiu.size(), 4u);
-  ASSERT_EQ(first.gdma.size(), 1u);
+  ASSERT_EQ(first.gdma.size(), 2u);
   ASSERT_EQ(second.tiu.size(), 3u);
-  ASSERT_EQ(second.gdma.size(), 1u);
+  ASSERT_EQ(second.gdma.size(), 2u);
   EXPECT_EQ(first.tiu[0].dependency(), 1u);
   EXPECT_EQ(first.tiu[3].id(), 4u);
-  // Ids begin anew, and nothing of the group before is awaited: only what is in this one.
+  // Ids begin anew. Nothing of the group before is awaited, and nothing counts as awaited.
   EXPECT_EQ(second.tiu[0].id(), 1u);
   EXPECT_EQ(second.tiu[0].dependency(), 0u);
   EXPECT_EQ(second.gdma[0].id(), 1u);
-  EXPECT_EQ(second.gdma[0].dependency(), 1u);
+  EXPECT_EQ(second.gdma[0].dependency(), 0u);
+  EXPECT_EQ(second.tiu[1].dependency(), 1u);
+  EXPECT_EQ(second.gdma[1].dependency(), 2u);
   EXPECT_THAT(second.layers, ElementsAre("", "a", "b"));
   EXPECT_THAT(first.tiuLayers, ElementsAre(1, 1, 1, 2));
   EXPECT_THAT(second.tiuLayers, ElementsAre(2, 1, 1));
