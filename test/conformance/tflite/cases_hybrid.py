@@ -126,14 +126,13 @@ for (name, kind), asymmetric in itertools.product(KINDS.items(), (False, True)):
             hybrid(f"{label}.{other}", "BIDIRECTIONAL_SEQUENCE_LSTM",
                    [Given((steps, samples, size)), *ahead, *behind, *states, *last], ["float32"] * 2,
                    "BidirectionalSequenceLSTMOptions", timeMajor=True, mergeOutputs=False, version=3, **more)
-for asymmetric, major, other in itertools.product((False, True), (False, True), ("none", "crossed")):
-    if major and other == "crossed":  # LiteRT rounds auxiliary inputs of several steps by one scale
-        continue
+# With the steps first, what LiteRT gives for early ones changes with the inputs of later ones.
+for asymmetric, other in itertools.product((False, True), ("none", "crossed")):
     samples, steps, size, units = 2, 4, 3, 5
-    shape = (steps, samples, size) if major else (samples, steps, size)
     cells = [[stored(units, size, seed=seed), stored(units, units, seed=seed + 1), weights(units, seed=seed + 2),
               State((samples, units))] for seed in (150, 160)]
+    shape = (samples, steps, size)
     more = [None] * 3 if other == "none" else [Given(shape), stored(units, size, seed=170), stored(units, size, seed=171)]
-    hybrid(f"{asymmetric}.{major}.{other}", "BIDIRECTIONAL_SEQUENCE_RNN", [Given(shape), *cells[0], *cells[1], *more],
-           ["float32"] * 2, "BidirectionalSequenceRNNOptions", fusedActivationFunction=TANH, timeMajor=major,
+    hybrid(f"{asymmetric}.False.{other}", "BIDIRECTIONAL_SEQUENCE_RNN", [Given(shape), *cells[0], *cells[1], *more],
+           ["float32"] * 2, "BidirectionalSequenceRNNOptions", fusedActivationFunction=TANH, timeMajor=False,
            mergeOutputs=False, asymmetricQuantizeInputs=asymmetric, version=3)

@@ -204,7 +204,8 @@ def write_page(results, version):
              "Each case is a model of one op, written by our generator. `model_transform` imports it and `model_runner` "
              "runs it. The outputs are those of LiteRT's reference kernels: integers and booleans equal, floats within "
              f"{TOLERANCE:g} of the largest element. Cases whose input has four dimensions run once more behind a pool, "
-             "so that the tensor has its channels in front.", "",
+             "so that the tensor has its channels in front. Those with integer weights beside floats are imported with "
+             "`--hybrid`.", "",
              f"{len(results)} cases, {passed} as LiteRT. In {near} more, integers that stand for numbers are LiteRT's or the "
              "next ones: they are rounded in another way here.", "",
              "| op | cases | as LiteRT | within one | LiteRT refuses | others |", "| --- | --- | --- | --- | --- | --- |"]
