@@ -390,7 +390,8 @@ std::vector<Division> NetworkDivider::divisions(const Need &need) {
   const SmallVector<Operation *> order = orderOf(main.front());
   const auto at = static_cast<size_t>(llvm::find(order, need.at) - order.begin());
   std::vector<Division> made;
-  for (size_t first = at + 1; first-- > 0 && at - first < kMostLayers;)
+  for (size_t before = 0; before <= at && before < kMostLayers; ++before) {
+    const size_t first = at - before;
     for (size_t end = at + 1; end <= order.size() && end - first <= kMostLayers; ++end) {
       Stretch stretch(ArrayRef(order).slice(first, end - first), backend);
       if (!stretch.collect())
@@ -400,6 +401,7 @@ std::vector<Division> NetworkDivider::divisions(const Need &need) {
             bytes && *bytes < need.bytes)
           made.push_back({first, end, parts, *bytes});
     }
+  }
   std::ranges::stable_sort(made, {},
                            [](const Division &each) { return std::pair(each.bytes, each.parts); });
   // The same layers once, in the number of parts that promises most.
