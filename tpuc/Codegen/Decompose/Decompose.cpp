@@ -11,14 +11,10 @@
 #include "tpuc/Codegen/Layers.h"
 #include "tpuc/Codegen/Passes.h"
 #include "tpuc/Dialect/Top/OpTraits.h"
-#include "tpuc/Dialect/Tpu/BinaryOps.h"
 #include "tpuc/Dialect/Tpu/CastOps.h"
 #include "tpuc/Dialect/Tpu/IndexOps.h"
 #include "tpuc/Dialect/Tpu/MovementOps.h"
-#include "tpuc/Dialect/Tpu/ReduceOps.h"
 #include "tpuc/Dialect/Tpu/StoredType.h"
-
-#include <string>
 
 namespace tpuc::codegen {
 #define GEN_PASS_DEF_DECOMPOSE
@@ -60,31 +56,6 @@ template <typename Predicate> bool allTensors(Operation *op, Predicate is) {
 bool isStatic(Value value) {
   auto type = dyn_cast<RankedTensorType>(value.getType());
   return type && type.hasStaticShape() && type.getNumElements() > 0;
-}
-
-/// A sum along a dimension of two elements, with many behind it: of two parts of the input, which
-/// rounds once as well. Rows of two elements would be transferred one by one.
-bool decomposeSumOfTwo(OpMaker &maker) {
-  constexpr int64_t kFewest = 64;
-  auto op = dyn_cast<tpu::ReduceOp>(maker.op);
-  if (!op || op.getMode() != "ReduceSum" || !OpMaker::isFloat(op.getInput()))
-    return false;
-  const std::optional<llvm::SmallBitVector> reduced = dimsReducedBy(op);
-  if (!reduced || reduced->count() != 1)
-    return false;
-  const auto dim = static_cast<size_t>(reduced->find_first());
-  const ArrayRef<int64_t> dims = OpMaker::dimsOf(op.getInput());
-  if (dims[dim] != 2 || ShapedType::getNumElements(dims.drop_front(dim + 1)) < kFewest)
-    return false;
-  SmallVector<Value> parts;
-  for (int64_t number = 0; number < 2; ++number) {
-    const Value part = maker.sliced(op.getInput(), static_cast<int64_t>(dim), number, 1,
-                                    "part" + std::to_string(number));
-    parts.push_back(
-        maker.reshaped(part, OpMaker::dimsOf(op.getOutput()), "summand" + std::to_string(number)));
-  }
-  maker.replace(0, maker.finished(maker.makeLike<tpu::AddOp>("sum", parts), 0));
-  return true;
 }
 
 struct DecomposePass : codegen::impl::DecomposeBase<DecomposePass> {

@@ -20,6 +20,8 @@
 
 #include "llvm/ADT/SmallBitVector.h"
 
+#include <string>
+
 using namespace mlir;
 using namespace tpuc;
 using namespace tpuc::codegen;
@@ -199,5 +201,28 @@ bool codegen::decomposeCumSum(OpMaker &maker) {
       "sums", {matrix, maker.weight(ones, "triangle", op.getInput()), maker.none()});
   sums = maker.reshaped(sums, turnedDims, "sums_turned");
   maker.replace(0, isLast ? maker.finished(sums, 0) : maker.permuted(sums, inverse, "sums_back"));
+  return true;
+}
+
+bool codegen::decomposeSumOfTwo(OpMaker &maker) {
+  constexpr int64_t kFewest = 64;
+  auto op = dyn_cast<tpu::ReduceOp>(maker.op);
+  if (!op || op.getMode() != "ReduceSum" || !OpMaker::isFloat(op.getInput()))
+    return false;
+  const std::optional<llvm::SmallBitVector> reduced = dimsReducedBy(op);
+  if (!reduced || reduced->count() != 1)
+    return false;
+  const auto dim = static_cast<size_t>(reduced->find_first());
+  const ArrayRef<int64_t> dims = OpMaker::dimsOf(op.getInput());
+  if (dims[dim] != 2 || ShapedType::getNumElements(dims.drop_front(dim + 1)) < kFewest)
+    return false;
+  SmallVector<Value> parts;
+  for (int64_t number = 0; number < 2; ++number) {
+    const Value part = maker.sliced(op.getInput(), static_cast<int64_t>(dim), number, 1,
+                                    "part" + std::to_string(number));
+    parts.push_back(
+        maker.reshaped(part, OpMaker::dimsOf(op.getOutput()), "summand" + std::to_string(number)));
+  }
+  maker.replace(0, maker.finished(maker.makeLike<tpu::AddOp>("sum", parts), 0));
   return true;
 }

@@ -27,6 +27,9 @@ bool decomposeRecurrent(OpMaker &maker);
 
 /// Reductions over dimensions with others between them; norms, and logarithms of sums.
 bool decomposeReduce(OpMaker &maker);
+/// A sum along a dimension of two elements, with many behind it: of two parts of the input, which
+/// rounds once as well. Rows of two elements would be transferred one by one.
+bool decomposeSumOfTwo(OpMaker &maker);
 /// A division by the norm along a dimension.
 bool decomposeNormalize(OpMaker &maker);
 /// Running sums of floats.
