@@ -34,6 +34,7 @@
 namespace tpuc::codegen {
 
 struct AddressPlan;
+struct ConstantStorage;
 
 /// Where an op is computed.
 enum class Place : uint8_t {
@@ -85,6 +86,9 @@ public:
   virtual Expected<void> endSubNet() = 0;
   /// How many there are so far: with them grows what it takes to emit them and to time them.
   virtual int64_t numCommands() const = 0;
+  /// How the file that `finish` makes stores constants. Errors (without `where`): the chip leaves
+  /// no choice, and `wanted` is not the usual way; what of `before` does not go with the chip.
+  virtual Expected<void> setStorage(const ConstantStorage &wanted);
   /// Gives the sub-networks of `model` that the host does not compute their commands, in the order
   /// in which these ended, and `model` the layers and tensors in memory that it knows. `model` is
   /// one network of one stage and keeps alive what it needs. Errors: chips without model files.

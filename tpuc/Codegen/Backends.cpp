@@ -17,8 +17,13 @@ using namespace tpuc;
 using namespace tpuc::codegen;
 
 Emitter::~Emitter() = default;
-ConstantStorer::~ConstantStorer() = default;
 Backend::~Backend() = default;
+
+Expected<void> Emitter::setStorage(const ConstantStorage &wanted) {
+  if (wanted.isUsual())
+    return {};
+  return makeError("", "a chip that stores constants in one way", "one that leaves a choice");
+}
 
 Expected<TileModel> Backend::modelOf(Operation *op, TileLayout layout) const {
   Expected<TileModel> model = tileModel(op, info(), layout);

@@ -32,15 +32,6 @@ struct ConstantStorage {
   bool isUsual() const { return compression == Compression::Auto && !before; }
 };
 
-/// Emitters of chips that leave that choice are such, too.
-class ConstantStorer {
-public:
-  virtual ~ConstantStorer();
-  /// For the file that `Emitter::finish` makes. Errors (without `where`): what of `before` does not
-  /// go with the chip.
-  virtual Expected<void> setStorage(const ConstantStorage &wanted) = 0;
-};
-
 } // namespace tpuc::codegen
 
 #endif // TPUC_CODEGEN_CONSTANTSTORAGE_H

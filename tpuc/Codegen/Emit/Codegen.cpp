@@ -52,17 +52,8 @@ struct CodegenPass : codegen::impl::CodegenBase<CodegenPass> {
 
 } // namespace
 
-/// Tells an emitter, where it differs from the usual.
-static Expected<void> setStorage(Emitter &emitter, const ConstantStorage &storage) {
-  if (storage.isUsual())
-    return {};
-  if (auto *storer = dynamic_cast<ConstantStorer *>(&emitter))
-    return storer->setStorage(storage);
-  return makeError("", "a chip that stores constants in one way", "one that leaves a choice");
-}
-
 Expected<void> codegen::checkStorage(const Backend &backend, const ConstantStorage &storage) {
-  return setStorage(*backend.createEmitter(), storage);
+  return backend.createEmitter()->setStorage(storage);
 }
 
 Expected<OutputFile> codegen::writeModelFile(ModuleOp module, const std::string &path,
@@ -82,7 +73,7 @@ Expected<OutputFile> codegen::writeModelFile(ModuleOp module, const std::string 
   if (!compiled)
     return propagate(compiled);
   std::unique_ptr<Emitter> emitter = (*backend)->createEmitter();
-  if (Expected<void> set = setStorage(*emitter, storage); !set)
+  if (Expected<void> set = emitter->setStorage(storage); !set)
     return propagate(set);
   if (Expected<void> emitted = emitNetwork(*main, **backend, *emitter); !emitted)
     return propagate(emitted);

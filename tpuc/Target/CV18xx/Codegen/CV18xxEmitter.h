@@ -15,7 +15,7 @@
 
 namespace tpuc::cv18xx::backend {
 
-class CV18xxEmitter : public codegen::Emitter, public codegen::ConstantStorer {
+class CV18xxEmitter : public codegen::Emitter {
 public:
   explicit CV18xxEmitter(const Chip &chip) : builder(chip) {}
 
