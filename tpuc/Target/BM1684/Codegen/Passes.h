@@ -15,9 +15,9 @@ namespace tpuc::bm1684::backend {
 
 /// The passes of this folder, in the order in which they run:
 ///
-/// * long-products-to-conv: a product of stored integers with a constant matrix of so many rows
-/// that
-///   local memory does not hold its pieces becomes a convolution of one window.
+/// * long-products-to-conv: a product of stored integers with a constant matrix becomes a
+///   convolution of one window, where its rows are so long that local memory does not hold them in
+///   pieces.
 /// * rows-to-channels: the rows under the windows of a convolution of integers become its channels
 ///   (`tpu.PackRows`), where it reads an input of the network of at most four channels, cast or
 ///   not. A tap of so few channels takes nearly seven cycles in place of one.
