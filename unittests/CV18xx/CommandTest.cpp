@@ -167,6 +167,13 @@ TEST(Check, WhatTheModelAssertsIsRefusedByName) {
   EXPECT_THAT(messageOf("cv181x", "conv #1 operands=2 res0_sign=1 res0_layout=strides "
                                   "res0=[n1 c1 h4 w1] opd0=[n1 c1 h3 w1] opd1=[n1 c1 h1 w1]"),
               HasSubstr("4 x 1 results; expected 3 x 1, as many as the window has places"));
+  const std::string sums = "conv #1 operands=2 kind=bf16 res0_sign=1 opd0_sign=1 partial=store "
+                           "res0=[n1 c1 h1 w1] opd0=[n1 c1 h1 w1] opd1=[n1 c1 h1 w1] "
+                           "opd1_layout=compact opd1_addr=0x100 res0_addr=0x200 "
+                           "res0_layout=strides res0_str=[n32 c16 h16 w2 b64] ";
+  EXPECT_THAT(messageOf("cv181x", sums + "pre_exe=2"),
+              HasSubstr("pre_exe=2 of partial sums; expected at most 1"));
+  EXPECT_EQ(messageOf("cv181x", sums + "pre_exe=1"), "");
 }
 
 /// The functional model asserts that tensors and table are without strides.

@@ -50,7 +50,7 @@ private:
   void checkPlanes(const Planes &planes, std::string_view name);
   void checkLanes(const TiuCommand &command, const TiuViews &views);
   void checkSigns(const TiuCommand &command);
-  void checkPartials(const TiuCommand &command);
+  void checkPartials(const Command &raw, const TiuCommand &command);
   void checkWindow(const TiuCommand &command);
   void checkBias(const TiuCommand &command);
   void checkConv(const TiuCommand &command);
@@ -239,7 +239,7 @@ void Checker::checkSigns(const TiuCommand &command) {
           "relu on an unsigned or a wide result", "a signed result of 8 bits");
 }
 
-void Checker::checkPartials(const TiuCommand &command) {
+void Checker::checkPartials(const Command &raw, const TiuCommand &command) {
   require((!command.storesPartial && !command.addsPartial) ||
               command.res0.planeStride % kEuBytes == 0,
           "planes of partial sums at odd places", "multiples of 16 bytes");
@@ -247,6 +247,10 @@ void Checker::checkPartials(const TiuCommand &command) {
     return;
   require(!command.hasRelu && !command.hasRequant && command.shift == 0 && command.numOperands == 2,
           "partial sums with relu, bias, shift or multiplier", "sums only");
+  const uint64_t early = raw.get(Field::PreExe);
+  require(
+      early <= 1 || command.type != tiu::kConv,
+      [&] { return fmt::format("pre_exe={} of partial sums", early); }, "at most 1");
 }
 
 static bool isExtremeOf(PoolFunction pool) {
@@ -561,7 +565,7 @@ std::optional<Error> Checker::tiu(const Command &raw, const TiuCommand &command)
     checkElementwise(command);
   }
   if (command.type != tiu::kElementwise)
-    checkPartials(command);
+    checkPartials(raw, command);
   // What the model makes of larger ones depends on where in a row a value lies.
   require(
       command.isBf16 || command.shift < 32,
