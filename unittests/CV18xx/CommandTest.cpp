@@ -174,6 +174,16 @@ TEST(Check, WhatTheModelAssertsIsRefusedByName) {
   EXPECT_THAT(messageOf("cv181x", sums + "pre_exe=2"),
               HasSubstr("pre_exe=2 of partial sums; expected at most 1"));
   EXPECT_EQ(messageOf("cv181x", sums + "pre_exe=1"), "");
+  EXPECT_THAT(messageOf("cv181x", sums + "opd2_layout=strides"), HasSubstr("opd2_layout=strides"));
+  EXPECT_THAT(messageOf("cv181x", sums + "opd2=[n1 c4095 h1 w1]"),
+              HasSubstr("opd2 of 4095 channels; expected at most 4063"));
+  EXPECT_THAT(messageOf("cv181x", "pool.max #1 operands=1 kind=bf16 res0_sign=0 opd0_sign=1 "
+                                  "res0=[n1 c1 h1 w1] opd0=[n1 c1 h1 w1] opd1=[n1 c1 h1 w1]"),
+              HasSubstr("a maximum or minimum with another sign than its input"));
+  EXPECT_THAT(messageOf("cv181x", "matmul #1 operands=3 kind=bf16 res0_sign=1 opd0_sign=1 "
+                                  "opd2_narrow=0 res0=[n1 c1 h1 w1] opd0=[n1 c1 h1 w1] "
+                                  "opd1=[n1 c1 h1 w1] opd2=[n1 c1 h1 w1] opd2_str=[b0]"),
+              HasSubstr("planes of a bias at odd places"));
 }
 
 /// The functional model asserts that tensors and table are without strides.

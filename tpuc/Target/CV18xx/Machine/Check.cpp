@@ -337,6 +337,12 @@ void Checker::checkConv(const TiuCommand &command) {
   requireLayout(command.res0, "res0", Layout::Strides);
   requireLayout(command.opd0, "opd0", Layout::Aligned);
   requireLayout(command.opd1, "opd1", Layout::Compact);
+  // Whether there is a third operand or not.
+  require(command.opd2.layout != Layout::Strides, "opd2_layout=strides", "another");
+  require(
+      command.opd2.shape[1] <= kMostWindowExtent,
+      [&] { return fmt::format("opd2 of {} channels", command.opd2.shape[1]); },
+      [&] { return fmt::format("at most {}", kMostWindowExtent); });
   require(command.opd0.isNarrow && command.opd1.isNarrow, "wide operands of a convolution",
           "narrow ones");
   require(!command.accumulates, "a convolution that adds to its result", "partial sums");
@@ -391,6 +397,8 @@ void Checker::checkPool(const TiuCommand &command) {
             "filters without a sign, or images at odd places", "1, and multiples of 16 bytes");
   require(!isExtremeOf(command.pool) || command.numOperands == 1, "a maximum of two operands",
           "one");
+  require(!isExtremeOf(command.pool) || command.res0.isSigned == command.opd0.isSigned,
+          "a maximum or minimum with another sign than its input", "the same");
   if (isDepthwise)
     require(
         command.opd1.shape[0] == 1 && command.opd1.shape[1] == command.res0.shape[1],
@@ -457,8 +465,9 @@ void Checker::checkMatrix(const TiuCommand &command) {
   require((!command.addsPartial && !command.storesPartial) ||
               command.res0.planeStride == result.shape[0] * result.strides[0],
           "planes of partial sums that do not follow each other", "all rows of one, then the next");
-  require(command.numOperands < 3 || command.opd2.planeStride % kEuBytes == 0,
-          "planes of a bias at odd places", "multiples of 16 bytes");
+  require(command.numOperands < 3 ||
+              (command.opd2.planeStride != 0 && command.opd2.planeStride % kEuBytes == 0),
+          "planes of a bias at odd places", "multiples of 16 bytes from 16 on");
   require(command.numOperands < 3 ||
               (bias[0] == 1 && bias[2] == 1 &&
                bias[1] * bias[3] == command.res0.shape[1] * command.res0.shape[3]),
