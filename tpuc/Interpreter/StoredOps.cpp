@@ -273,7 +273,10 @@ static Expected<bool> fixedResize(InterpOp op, EvalContext &context) {
   return true;
 }
 
-static Expected<bool> fixedLeakyRelu(LeakyReluOp op, EvalContext &context) {
+/// A function of stored numbers, whose result has a scale of its own: `kernel(input, result,
+/// output, threads)`.
+template <typename Op, typename Kernel>
+static Expected<bool> fixedFunction(Op op, EvalContext &context, const Kernel &kernel) {
   UniformQuantizedType type = tpu::quantizedType(op->getOperand(0));
   UniformQuantizedType made = tpu::quantizedType(op->getResult(0));
   if (!type || !made || !areAlike({type, made}))
@@ -281,35 +284,24 @@ static Expected<bool> fixedLeakyRelu(LeakyReluOp op, EvalContext &context) {
   Expected<Tensor *> output = context.allocate(0, resultType(op), context.operand(0).shape());
   if (!output)
     return propagate(output);
-  kernels::fixedLeakyRelu({context.operand(0), tpu::paramsOf(type)}, context.real("alpha"),
-                          resultOf(op), **output, context.threads());
+  kernel(FixedOperand{context.operand(0), tpu::paramsOf(type)}, resultOf(op), **output,
+         context.threads());
   return true;
 }
 
-static Expected<bool> fixedSqrt(SqrtOp op, EvalContext &context) {
-  UniformQuantizedType type = tpu::quantizedType(op->getOperand(0));
-  UniformQuantizedType made = tpu::quantizedType(op->getResult(0));
-  if (!type || !made || !areAlike({type, made}))
-    return false;
-  Expected<Tensor *> output = context.allocate(0, resultType(op), context.operand(0).shape());
-  if (!output)
-    return propagate(output);
-  kernels::fixedSqrt({context.operand(0), tpu::paramsOf(type)}, resultOf(op), **output,
-                     context.threads());
-  return true;
+static Expected<bool> fixedLeakyRelu(LeakyReluOp op, EvalContext &context) {
+  const double alpha = context.real("alpha");
+  return fixedFunction(
+      op, context,
+      [&](const FixedOperand &input, const FixedResult &result, Tensor &output,
+          ThreadPool &threads) { kernels::fixedLeakyRelu(input, alpha, result, output, threads); });
 }
 
 static Expected<bool> fixedHardSwish(HardSwishOp op, EvalContext &context) {
   UniformQuantizedType type = tpu::quantizedType(op->getOperand(0));
-  UniformQuantizedType made = tpu::quantizedType(op->getResult(0));
-  if (!type || !made || !areAlike({type, made}) || type.getStorage().width != 8)
+  if (!type || type.getStorage().width != 8)
     return false;
-  Expected<Tensor *> output = context.allocate(0, resultType(op), context.operand(0).shape());
-  if (!output)
-    return propagate(output);
-  kernels::fixedHardSwish({context.operand(0), tpu::paramsOf(type)}, resultOf(op), **output,
-                          context.threads());
-  return true;
+  return fixedFunction(op, context, kernels::fixedHardSwish);
 }
 
 /// From integers of one scale to those of another.
@@ -351,7 +343,7 @@ Expected<void> tpuc::evaluateOnStoredNumbers(mlir::Operation *op, EvalContext &c
           .Case([&](TanhOp tanh) { return wideFunction(tanh, context, kernels::wideTanh); })
           .Case([&](InterpOp resize) { return fixedResize(resize, context); })
           .Case([&](LeakyReluOp relu) { return fixedLeakyRelu(relu, context); })
-          .Case([&](SqrtOp root) { return fixedSqrt(root, context); })
+          .Case([&](SqrtOp root) { return fixedFunction(root, context, kernels::fixedSqrt); })
           .Case([&](HardSwishOp swish) { return fixedHardSwish(swish, context); })
           .Case([&](CopyOp copy) { return fixedCopy(copy, context); })
           .Default([](mlir::Operation *) { return false; });

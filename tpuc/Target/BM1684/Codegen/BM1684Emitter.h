@@ -9,39 +9,27 @@
 #ifndef TPUC_TARGET_BM1684_CODEGEN_BM1684EMITTER_H
 #define TPUC_TARGET_BM1684_CODEGEN_BM1684EMITTER_H
 
-#include "tpuc/Codegen/Backend.h"
 #include "tpuc/Target/BM1684/Kernels/Commands.h"
+#include "tpuc/Target/BM168x/Codegen/FamilyEmitter.h"
 
 namespace tpuc::bm1684::backend {
 
-class BM1684Emitter : public codegen::Emitter {
+class BM1684Emitter : public bm168x::backend::FamilyEmitter {
 public:
-  void beginLayer(mlir::Operation *op) override;
+  BM1684Emitter();
   Expected<void> load(const codegen::TiledOp &tiled, unsigned index, int64_t global) override;
   Expected<void> compute(const codegen::TiledOp &tiled) override;
   Expected<void> store(const codegen::TiledOp &tiled, int64_t global) override;
   Expected<void> loadPool(unsigned space, int64_t global, int64_t local, int64_t bytes) override;
   Expected<void> move(mlir::Operation *op) override;
-  void endLayer(mlir::Operation *op) override;
-  Expected<void> endSubNet() override;
-  int64_t numCommands() const override {
-    return numEnded + static_cast<int64_t>(builder.numCommands());
-  }
-  Expected<void> finish(model::CompiledModel &model) override;
 
-  /// What the commands take, added up, by the vendor's parameters. Nothing may follow.
-  Expected<codegen::Cost> cost();
-
-  /// What the sub-networks that have ended take one after the other, by each set of parameters.
-  Expected<llvm::SmallVector<int64_t>> runCycles() const;
+protected:
+  bool isInMemory(mlir::Operation *op) const override;
+  Expected<bm168x::CommandCost> costOf(const mc::Command &command) const override;
+  Expected<std::array<int64_t, 2>> cyclesOf(const bm168x::CommandStreams &group) const override;
 
 private:
   Builder builder;
-  /// The commands of the sub-networks that have ended.
-  std::vector<std::vector<CommandStreams>> subNets;
-  int64_t numEnded = 0;
-  /// Each with the number of its sub-network among those of the TPU.
-  std::vector<model::InnerTensor> tensors;
 };
 
 } // namespace tpuc::bm1684::backend
