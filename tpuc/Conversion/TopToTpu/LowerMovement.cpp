@@ -21,9 +21,12 @@ using namespace tpuc;
 
 Expected<void> tpuc::lowerMover(Operation *op, Lowering &lowering) {
   quant::UniformQuantizedType type = lowering.plan.quantized(op->getResult(0));
-  SmallVector<Value> operands(op->getOperands());
-  for (OpOperand *operand : integerOperands(op))
-    operands[operand->getOperandNumber()] = lowering.as(operand->get(), type);
+  const SmallVector<OpOperand *> moved = integerOperands(op);
+  SmallVector<Value> operands;
+  // Indices and conditions are what the network has there.
+  for (OpOperand &operand : op->getOpOperands())
+    operands.push_back(llvm::is_contained(moved, &operand) ? lowering.as(operand.get(), type)
+                                                           : lowering.plainOperand(operand.get()));
   Operation *made = lowering.mirrored(op, operands);
   // What is padded with is one of the stored integers, too (manual 6.3.6).
   if (auto pad = dyn_cast<top::PadOp>(op); pad && pad.getMode() == "constant") {

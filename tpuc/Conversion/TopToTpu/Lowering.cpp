@@ -154,7 +154,7 @@ Value Lowering::floatOperand(OpOperand &operand, Type type) {
            (stored ? getElementTypeOrSelf(stored.getType()).isF32() : isHugeConstant(value));
   };
   if (!element.isF32() || staysF32(operand, hasScheme(target, schemes::kF32)) || isWideMask())
-    return top::isPresent(value) ? as(value, element) : value;
+    return plainOperand(value);
   auto filter = value.getDefiningOp<top::WeightOp>();
   const std::optional<ChannelOrder> order =
       operand.getOperandNumber() == 1 ? filterOrder(operand.getOwner()) : std::nullopt;
@@ -391,6 +391,11 @@ Value Lowering::as(Value value, Type type) {
   else
     made = cast(stored, type, nameOf(value));
   return made;
+}
+
+Value Lowering::plainOperand(Value value) {
+  return top::isPresent(value) ? as(value, getElementTypeOrSelf(expressed(value.getType())))
+                               : value;
 }
 
 Value Lowering::weight(Operation *op, StringRef suffix, Tensor tensor) {

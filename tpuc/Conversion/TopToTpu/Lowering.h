@@ -46,6 +46,9 @@ public:
   /// The lowered tensor for `value`, a value of top, with elements of `type`: as it is stored, or
   /// after a cast or, between integers, a requantization.
   mlir::Value as(mlir::Value value, mlir::Type type);
+  /// The lowered tensor for `value` with the elements that the network computes with: integers and
+  /// truth values as they are, stored numbers as F32. Nothing stays nothing.
+  mlir::Value plainOperand(mlir::Value value);
   /// The same as the integers that it is to be stored in.
   mlir::Value asIntegers(mlir::Value value) { return as(value, plan.quantized(value)); }
   mlir::Value none();
