@@ -7,9 +7,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "tpuc/Target/BM168x/Codegen/FamilyEmitter.h"
+#include "tpuc/Codegen/Emit/PlacedResults.h"
 #include "tpuc/Codegen/Layers.h"
 #include "tpuc/Dialect/Top/Names.h"
-#include "tpuc/Dialect/Top/TypeUtils.h"
 #include "tpuc/Target/BM168x/Codegen/ModelFile.h"
 
 using namespace mlir;
@@ -26,28 +26,18 @@ Expected<void> FamilyEmitter::named(Operation *op, Expected<void> done) {
 void FamilyEmitter::beginLayer(Operation *op) { builder.beginLayer(layerName(op)); }
 
 void FamilyEmitter::endLayer(Operation *op) {
-  if (!isInMemory(op))
+  const std::optional<CommandPlace> place = builder.placeBehind(Engine::Gdma);
+  if (!place || !isInMemory(op))
     return;
   // The place of the transfers' stream among those of a group.
   constexpr uint32_t kDmaStream = 1;
-  const auto names = tensorNames(op);
-  for (auto [name, result] : llvm::zip_equal(names, op->getResults())) {
-    const std::optional<int64_t> address = codegen::addressOf(result.getType());
-    const std::optional<DataType> type = storageDataType(result.getType());
-    const std::optional<CommandPlace> place = builder.placeBehind(Engine::Gdma);
-    if (!address || !type || !place)
-      continue;
-    model::InnerTensor inner;
+  for (model::TensorInfo &tensor : placedResults(op)) {
+    model::InnerTensor &inner = tensors.emplace_back();
     inner.subNet = static_cast<uint32_t>(subNets.size());
     inner.group = place->group;
     inner.stream = kDmaStream;
     inner.after = place->count;
-    inner.tensor.name = name;
-    inner.tensor.setType(*type);
-    const auto dims = cast<RankedTensorType>(result.getType()).getShape();
-    inner.tensor.shape.assign(dims.begin(), dims.end());
-    inner.tensor.address = static_cast<uint64_t>(*address);
-    tensors.push_back(std::move(inner));
+    inner.tensor = std::move(tensor);
   }
 }
 

@@ -7,9 +7,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "tpuc/Target/CV18xx/Codegen/CV18xxEmitter.h"
+#include "tpuc/Codegen/Emit/PlacedResults.h"
 #include "tpuc/Codegen/Layers.h"
 #include "tpuc/Dialect/Top/Names.h"
-#include "tpuc/Dialect/Top/TypeUtils.h"
 #include "tpuc/Target/CV18xx/Codegen/Compression.h"
 #include "tpuc/Target/CV18xx/Codegen/Moves.h"
 #include "tpuc/Target/CV18xx/Codegen/OpKernels.h"
@@ -58,22 +58,14 @@ Expected<void> CV18xxEmitter::loadPool(unsigned, int64_t, int64_t, int64_t) {
 Expected<void> CV18xxEmitter::move(Operation *op) { return named(op, emitMove(builder, op)); }
 
 void CV18xxEmitter::endLayer(Operation *op) {
-  const auto names = tensorNames(op);
-  for (auto [name, result] : llvm::zip_equal(names, op->getResults())) {
-    const std::optional<int64_t> address = codegen::addressOf(result.getType());
-    const std::optional<DataType> type = storageDataType(result.getType());
-    const size_t done = builder.numCommands(Engine::Tiu) + builder.numCommands(Engine::Dma);
-    if (!address || !type || done == 0)
-      continue;
-    model::InnerTensor inner;
+  const size_t done = builder.numCommands(Engine::Tiu) + builder.numCommands(Engine::Dma);
+  if (done == 0)
+    return;
+  for (model::TensorInfo &tensor : placedResults(op)) {
+    model::InnerTensor &inner = tensors.emplace_back();
     inner.subNet = static_cast<uint32_t>(streams.size());
     inner.after = static_cast<uint32_t>(done);
-    inner.tensor.name = name;
-    inner.tensor.setType(*type);
-    const auto dims = cast<RankedTensorType>(result.getType()).getShape();
-    inner.tensor.shape.assign(dims.begin(), dims.end());
-    inner.tensor.address = static_cast<uint64_t>(*address);
-    tensors.push_back(std::move(inner));
+    inner.tensor = std::move(tensor);
   }
 }
 

@@ -102,7 +102,7 @@ bool isTaken(const Chip &chip, const Reading &reading, const VlcParameters &para
   if (compression == codegen::Compression::All)
     return streamBytes <= bytes;
   // Less than a tenth would not be worth the other way through the engine.
-  if (bytes < kLeastBytes || streamBytes * 10 > bytes * 9)
+  if (streamBytes * 10 > bytes * 9)
     return false;
   const TimingParameters timing = timingSets(chip).front();
   return std::ranges::all_of(reading.loads, [&](const Command *load) {
@@ -173,8 +173,9 @@ private:
     const uint64_t begin = readings.front().begin;
     const auto bytes = old.subspan(begin, end - begin);
     std::optional<std::vector<uint8_t>> stream;
-    if (compression != codegen::Compression::None && readings.size() == 1 &&
-        !readings[0].loads.empty())
+    const bool isTried = compression == codegen::Compression::All ||
+                         (compression == codegen::Compression::Auto && bytes.size() >= kLeastBytes);
+    if (isTried && readings.size() == 1 && !readings[0].loads.empty())
       stream = compress(chip, readings[0], bytes, compression);
     const std::span<const uint8_t> stored = stream ? std::span<const uint8_t>(*stream) : bytes;
     uint64_t place = placeBefore(stored);
