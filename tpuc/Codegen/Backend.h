@@ -166,6 +166,8 @@ public:
 
   virtual std::unique_ptr<Emitter> createEmitter() const = 0;
 
+  /// Whether a move in global memory takes all of local memory: nothing else lies there meanwhile.
+  virtual bool takesLocalMemory(mlir::Operation * /*move*/) const { return false; }
 private:
   const TargetInfo &target;
 };

@@ -376,6 +376,15 @@ void drawConcat(Sketch &sketch) {
   sketch.op("r", "Permute", {"c"}, "order = [0, 2, 3, 1]");
 }
 
+/// Channels and columns change places, between layers whose filters could be loaded early.
+void drawExchanged(Sketch &sketch) {
+  const int64_t channels = sketch.among({12, 40}), width = sketch.among({30, 70});
+  sketch.input("x", {1, 3, 9, width});
+  conv(sketch, "c", "x", 3, channels, 3, 1);
+  sketch.op("p", "Permute", {"c"}, "order = [0, 3, 2, 1]");
+  conv(sketch, "r", "p", width, 16, 3, 1);
+}
+
 /// A small classifier: layers in groups, a reshape between them.
 void drawClassifier(Sketch &sketch) {
   const int64_t extent = sketch.among({12, 20});
@@ -393,6 +402,7 @@ void drawClassifier(Sketch &sketch) {
 }
 
 constexpr Network kNetworks[] = {
+    {"Exchanged", drawExchanged},
     {"Conv", drawConv},
     {"Depthwise", drawDepthwise},
     {"Groups", drawGroups},

@@ -79,6 +79,8 @@ SmallVector<Interval> occupied(const GroupPlan &group, const GroupTensor &tensor
 /// What a group takes that cannot be moved, in each step from `first` on.
 struct Occupancy {
   explicit Occupancy(const GroupPlan &group);
+  /// Of a move, which takes one unit.
+  explicit Occupancy(const Footprint &needed) : bytes({needed}) {}
 
   int64_t first = 0;
   std::vector<Footprint> bytes;
@@ -122,6 +124,7 @@ private:
   int64_t available(Value value) const;
   Expected<void> start(ScheduleItem &item);
   bool fitsAt(const Occupancy &group, int64_t start) const;
+  Expected<void> findRoom(const Occupancy &occupancy, ScheduleItem &item) const;
   void occupy(const Occupancy &group, int64_t start);
   void buildUnits();
   Expected<bool> place(int64_t limit);
@@ -171,11 +174,27 @@ void Scheduler::occupy(const Occupancy &group, int64_t start) {
     bytes[first + step] += amount;
 }
 
+/// Lets an item begin so late that it does not meet what is left in front of it.
+Expected<void> Scheduler::findRoom(const Occupancy &occupancy, ScheduleItem &item) const {
+  for (int64_t delay = 0; !fitsAt(occupancy, item.start); ++delay, ++item.start)
+    if (delay == kMaxDelay)
+      return makeError("layer '" + layerName(item.group ? item.group->layers.front() : item.move) +
+                           "'",
+                       "it does not fit local memory behind the group in front");
+  return {};
+}
+
 Expected<void> Scheduler::start(ScheduleItem &item) {
   item.start = end;
   if (item.move) {
     for (Value operand : item.move->getOperands())
       item.start = std::max(item.start, available(operand) + 1);
+    if (backend.takesLocalMemory(item.move)) {
+      const Occupancy all(capacity);
+      if (Expected<void> placed = findRoom(all, item); !placed)
+        return placed;
+      occupy(all, item.start);
+    }
     for (Value result : item.move->getResults())
       complete[result] = item.start;
     end = item.start + 1;
@@ -191,10 +210,8 @@ Expected<void> Scheduler::start(ScheduleItem &item) {
   for (const GroupTensor &tensor : group.tensors)
     item.start = std::max(item.start, -tensor.firstStep);
   const Occupancy occupancy(group);
-  for (int64_t delay = 0; !fitsAt(occupancy, item.start); ++delay, ++item.start)
-    if (delay == kMaxDelay)
-      return makeError("layer '" + layerName(group.layers.front()) + "'",
-                       "its group does not fit local memory behind the one in front");
+  if (Expected<void> placed = findRoom(occupancy, item); !placed)
+    return placed;
   occupy(occupancy, item.start);
   end = item.start + group.period();
   for (const GroupTensor &tensor : group.tensors)
@@ -275,6 +292,10 @@ Footprint Scheduler::neededBytes() const {
   std::vector<Footprint> needed;
   for (const ScheduleUnit &unit : units)
     needed.push_back(unit.bytes);
+  // Moves take everything however little room there is.
+  for (const ScheduleItem &item : items)
+    if (item.move && backend.takesLocalMemory(item.move))
+      needed[static_cast<size_t>(item.start)] = {};
   for (const MovableLoad &load : loads)
     for (int64_t unit = load.need; unit <= load.last; ++unit)
       needed[static_cast<size_t>(unit)][load.space] += load.bytes;

@@ -189,6 +189,8 @@ std::unique_ptr<Emitter> CV18xxBackend::createEmitter() const {
 
 namespace tpuc::CV18xx {
 
+bool CV18xxBackend::takesLocalMemory(Operation *move) const { return isThroughLanes(move); }
+
 std::unique_ptr<codegen::Backend> createBackend(const TargetInfo &target);
 std::unique_ptr<codegen::Backend> createBackend(const TargetInfo &target) {
   const cv18xx::Chip *chip = cv18xx::findChip(target.name);

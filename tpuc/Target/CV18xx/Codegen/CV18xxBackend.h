@@ -33,6 +33,7 @@ public:
   int64_t tileUnit(mlir::Operation *op, unsigned axis) const override;
   Expected<void> assignAddresses(codegen::AddressPlan &plan) const override;
   std::unique_ptr<codegen::Emitter> createEmitter() const override;
+  bool takesLocalMemory(mlir::Operation *move) const override;
 
 private:
   Expected<void> checkKernel(mlir::Operation *op) const;

@@ -93,15 +93,8 @@ SmallVector<int64_t> CV18xxEmitter::runCycles() const {
   SmallVector<int64_t> sums;
   for (const TimingParameters &parameters : timingSets(chip)) {
     double end = 0;
-    for (const CommandStream &stream : streams) {
-      std::vector<double> lengths;
-      for (const Command &command : stream.commands)
-        lengths.push_back(nanosecondsOf(chip, command, parameters));
-      double last = 0;
-      for (const TimeSpan &span : scheduleOf(stream.commands, lengths))
-        last = std::max(last, span.start + span.length);
-      end += last;
-    }
+    for (const CommandStream &stream : streams)
+      end += runNanoseconds(chip, stream.commands, parameters);
     sums.push_back(std::llround(end));
   }
   return sums;

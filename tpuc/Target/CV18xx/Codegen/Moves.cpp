@@ -13,6 +13,9 @@
 #include "tpuc/Dialect/Top/TypeUtils.h"
 #include "tpuc/Dialect/Tpu/MovementOps.h"
 #include "tpuc/Target/CV18xx/Codegen/Site.h"
+#include "tpuc/Target/CV18xx/Kernels/LaneMoves.h"
+
+#include <limits>
 
 using namespace mlir;
 
@@ -225,42 +228,48 @@ void countBytes(Copy &copy, int64_t bytes) {
   copy.dims.push_back(bytes);
 }
 
+/// The dimensions of bytes, as few as possible. Those that become longer than `most` are not put
+/// together.
+SmallVector<CopyAxis> axesOf(const Copy &copy, int64_t most = std::numeric_limits<int64_t>::max()) {
+  SmallVector<CopyAxis> axes;
+  for (size_t i = 0; i < copy.dims.size(); ++i) {
+    const CopyAxis axis = {copy.dims[i], copy.fromStrides[i], copy.toStrides[i]};
+    if (axis.extent == 1 && i + 1 != copy.dims.size())
+      continue;
+    const bool continues = !axes.empty() && axes.back().from == axis.from * axis.extent &&
+                           axes.back().to == axis.to * axis.extent &&
+                           axes.back().extent <= most / axis.extent;
+    if (continues)
+      axes.back() = {axes.back().extent * axis.extent, axis.from, axis.to};
+    else
+      axes.push_back(axis);
+  }
+  return axes;
+}
+
 /// The same bytes with as few dimensions as possible, four at least and none longer than a field
 /// has it.
 void simplify(Copy &copy) {
   constexpr int64_t kMost = 65535, kStep = 32768;
-  Copy merged = copy;
-  merged.dims.clear();
-  merged.fromStrides.clear();
-  merged.toStrides.clear();
-  for (size_t i = 0; i < copy.dims.size(); ++i) {
-    if (copy.dims[i] == 1 && i + 1 != copy.dims.size())
+  SmallVector<CopyAxis> axes = axesOf(copy, kMost);
+  for (size_t i = axes.size(); i-- > 0;) {
+    const CopyAxis axis = axes[i];
+    if (axis.extent <= kMost || axis.extent % kStep != 0)
       continue;
-    const bool continues = !merged.dims.empty() &&
-                           merged.fromStrides.back() == copy.fromStrides[i] * copy.dims[i] &&
-                           merged.toStrides.back() == copy.toStrides[i] * copy.dims[i];
-    const int64_t extent = continues ? merged.dims.back() * copy.dims[i] : copy.dims[i];
-    if (continues && extent <= kMost) {
-      merged.dims.back() = extent;
-      merged.fromStrides.back() = copy.fromStrides[i];
-      merged.toStrides.back() = copy.toStrides[i];
-      continue;
-    }
-    if (copy.dims[i] > kMost && copy.dims[i] % kStep == 0) {
-      merged.dims.push_back(copy.dims[i] / kStep);
-      merged.fromStrides.push_back(copy.fromStrides[i] * kStep);
-      merged.toStrides.push_back(copy.toStrides[i] * kStep);
-    }
-    merged.dims.push_back(copy.dims[i] > kMost && copy.dims[i] % kStep == 0 ? kStep : copy.dims[i]);
-    merged.fromStrides.push_back(copy.fromStrides[i]);
-    merged.toStrides.push_back(copy.toStrides[i]);
+    axes[i].extent = kStep;
+    axes.insert(axes.begin() + static_cast<std::ptrdiff_t>(i),
+                {axis.extent / kStep, axis.from * kStep, axis.to * kStep});
   }
-  while (merged.dims.size() < 4) {
-    merged.dims.insert(merged.dims.begin(), 1);
-    merged.fromStrides.insert(merged.fromStrides.begin(), 0);
-    merged.toStrides.insert(merged.toStrides.begin(), 0);
+  while (axes.size() < 4)
+    axes.insert(axes.begin(), CopyAxis());
+  copy.dims.clear();
+  copy.fromStrides.clear();
+  copy.toStrides.clear();
+  for (const CopyAxis &axis : axes) {
+    copy.dims.push_back(axis.extent);
+    copy.fromStrides.push_back(axis.from);
+    copy.toStrides.push_back(axis.to);
   }
-  copy = std::move(merged);
 }
 
 /// The last four dimensions by one transfer, those in front one after the other. Dimensions that
@@ -304,6 +313,46 @@ std::optional<int64_t> bytesOf(Value value) {
   return bitWidth(*type) / 8;
 }
 
+/// The plan that an op is marked with, if its copy can still have it.
+std::optional<LanePlan> plannedOf(Operation *op, const Exchange &exchange) {
+  const auto planned = op->getAttrOfType<ArrayAttr>(kLanePlan);
+  if (!planned || planned.size() != 3)
+    return std::nullopt;
+  const SmallVector<int64_t> numbers = top::toInts(planned);
+  const LanePlan plan = {numbers[0], numbers[1], numbers[2]};
+  return isPlanOf(exchange, plan) ? std::optional(plan) : std::nullopt;
+}
+
+/// The only copy of an op, in bytes, where it exchanges runs.
+std::optional<std::pair<Copy, Exchange>> onlyExchange(Operation *op) {
+  Copies copies = copiesOf(op);
+  if (!copies || copies->size() != 1)
+    return std::nullopt;
+  Copy &copy = copies->front();
+  const std::optional<int64_t> bytes = bytesOf(copy.to);
+  if (!bytes)
+    return std::nullopt;
+  countBytes(copy, *bytes);
+  std::optional<Exchange> exchange = exchangeOf(axesOf(copy));
+  if (!exchange)
+    return std::nullopt;
+  return std::pair(std::move(copy), std::move(*exchange));
+}
+
+/// What the transfer between two places of global memory takes, by each set of timing parameters.
+std::optional<std::array<double, kNumTimingSets>> directNanoseconds(const Chip &chip, Copy copy) {
+  simplify(copy);
+  Builder builder(chip);
+  if (!emitCopy(builder, copy, copy.fromOffset, copy.toOffset))
+    return std::nullopt;
+  const CommandStream stream = builder.finish();
+  const auto sets = timingSets(chip);
+  std::array<double, kNumTimingSets> made = {};
+  for (size_t i = 0; i < sets.size(); ++i)
+    made[i] = runNanoseconds(chip, stream.commands, sets[i]);
+  return made;
+}
+
 } // namespace
 
 bool isMove(Operation *op) { return static_cast<bool>(copyFunctions().find(op)); }
@@ -318,6 +367,22 @@ Expected<void> checkMove(Operation *op) {
   if (!copies)
     return propagate(copies);
   return {};
+}
+
+bool isThroughLanes(Operation *op) { return op->hasAttr(kLanePlan); }
+
+void planMove(const Chip &chip, Operation *op) {
+  const std::optional<std::pair<Copy, Exchange>> exchanged = onlyExchange(op);
+  if (!exchanged)
+    return;
+  const auto &[copy, exchange] = *exchanged;
+  const auto direct = directNanoseconds(chip, copy);
+  if (!direct)
+    return;
+  if (const std::optional<LanePlan> plan = bestPlan(chip, exchange, *direct))
+    op->setAttr(
+        kLanePlan,
+        OpBuilder(op->getContext()).getI64ArrayAttr({plan->lanes, plan->rows, plan->columns}));
 }
 
 Expected<void> emitMove(Builder &builder, Operation *op) {
@@ -343,6 +408,16 @@ Expected<void> emitMove(Builder &builder, Operation *op) {
     if (!from || !to || !bytes)
       return makeError("", "a tensor without an address", "--address-assign first");
     countBytes(copy, *bytes);
+    if (const auto exchange = exchangeOf(axesOf(copy))) {
+      if (const std::optional<LanePlan> plan = plannedOf(op, *exchange)) {
+        if (Expected<void> done =
+                emitThroughLanes(builder, *exchange, *plan, placeOf(*from + copy.fromOffset),
+                                 placeOf(*to + copy.toOffset));
+            !done)
+          return done;
+        continue;
+      }
+    }
     simplify(copy);
     // A part that is where it belongs.
     if (*from + copy.fromOffset == *to + copy.toOffset && copy.fromStrides == copy.toStrides)

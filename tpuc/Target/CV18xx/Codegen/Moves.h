@@ -15,11 +15,19 @@
 
 namespace tpuc::cv18xx::backend {
 
+/// Of a move that passes the lanes: its `LanePlan`.
+inline constexpr llvm::StringLiteral kLanePlan = "lane_plan";
+
 /// Whether ops of this kind are transfers, in some form.
 bool isMove(mlir::Operation *op);
 
 /// Errors (without `where`): steps backwards, parameters that are computed.
 Expected<void> checkMove(mlir::Operation *op);
+
+/// Marks a move that takes less time through the lanes, with the plan for that.
+void planMove(const Chip &chip, mlir::Operation *op);
+/// Whether a move is marked so: it takes all of local memory.
+bool isThroughLanes(mlir::Operation *op);
 
 /// An op whose tensors have addresses. Elements of any type are moved as bytes.
 Expected<void> emitMove(Builder &builder, mlir::Operation *op);

@@ -22,6 +22,7 @@
 #include "tpuc/Dialect/Tpu/TpuDialect.h"
 #include "tpuc/Interpreter/Kernels/FixedPoint.h"
 #include "tpuc/Support/Convert.h"
+#include "tpuc/Target/CV18xx/Codegen/Moves.h"
 #include "tpuc/Target/CV18xx/Codegen/TensorLayout.h"
 
 #include <cmath>
@@ -235,6 +236,27 @@ struct FiniteConstants : PassWrapper<FiniteConstants, OperationPass<ModuleOp>> {
   }
 };
 
+struct MoveThroughLanes : PassWrapper<MoveThroughLanes, OperationPass<ModuleOp>> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(MoveThroughLanes)
+
+  StringRef getArgument() const override { return "move-through-lanes"; }
+  StringRef getDescription() const override {
+    return "Exchange dimensions in local memory where that takes less time";
+  }
+  void runOnOperation() override {
+    const std::unique_ptr<Backend> backend = backendOrEmit(getOperation());
+    if (!backend)
+      return signalPassFailure();
+    const Chip *chip = findChip(backend->info().name);
+    getOperation().walk([&](Operation *op) {
+      if (!chip || !isMove(op))
+        return;
+      if (const Expected<Place> place = backend->placeOf(op); place && *place == Place::Global)
+        planMove(*chip, op);
+    });
+  }
+};
+
 } // namespace
 
 ArrayRef<OptionalPass> ownPasses() {
@@ -243,6 +265,8 @@ ArrayRef<OptionalPass> ownPasses() {
        []() -> std::unique_ptr<Pass> { return std::make_unique<FiniteConstants>(); }},
       {Stage::Divide, []() -> std::unique_ptr<Pass> { return std::make_unique<GatherToSlice>(); }},
       {Stage::Divide, []() -> std::unique_ptr<Pass> { return std::make_unique<AverageToConv>(); }},
+      {Stage::Refine,
+       []() -> std::unique_ptr<Pass> { return std::make_unique<MoveThroughLanes>(); }},
   };
   return kPasses;
 }

@@ -309,4 +309,15 @@ std::vector<TimeSpan> scheduleOf(std::span<const Command> commands,
   return spans;
 }
 
+double runNanoseconds(const Chip &chip, std::span<const Command> commands,
+                      const TimingParameters &parameters) {
+  std::vector<double> lengths;
+  for (const Command &command : commands)
+    lengths.push_back(nanosecondsOf(chip, command, parameters));
+  double end = 0;
+  for (const TimeSpan &span : scheduleOf(commands, lengths))
+    end = std::max(end, span.start + span.length);
+  return end;
+}
+
 } // namespace tpuc::cv18xx

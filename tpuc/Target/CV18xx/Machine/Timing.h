@@ -70,6 +70,10 @@ struct TimeSpan {
 std::vector<TimeSpan> scheduleOf(std::span<const Command> commands,
                                  std::span<const double> lengths);
 
+/// How long a stream runs, by `scheduleOf`; what is compressed counts as if it were not.
+double runNanoseconds(const Chip &chip, std::span<const Command> commands,
+                      const TimingParameters &parameters);
+
 } // namespace tpuc::cv18xx
 
 #endif // TPUC_TARGET_CV18XX_MACHINE_TIMING_H
