@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "tpuc/Target/CV18xx/Kernels/LocalTensor.h"
+#include "tpuc/Target/CV18xx/Machine/Timing.h"
 
 #include <fmt/format.h>
 
@@ -72,6 +73,32 @@ void setTarget(Command &command, const Side &side) {
 constexpr uint64_t kMostRowStride = 0xFFFF, kMostStride = 0xFFFFFFFF;
 constexpr uint32_t kMostExtent = 0xFFFF;
 
+Command transferOf(const Builder &builder, std::string_view name, const Side &from, const Side &to,
+                   bool isSigned) {
+  Command command = builder.make(name);
+  if (isSigned && (!from.isBf16 || !to.isBf16))
+    command.set(Field::Int8Signed, 1);
+  setSource(command, from);
+  setTarget(command, to);
+  return command;
+}
+
+/// Whether the rows of a load or a store are single elements, and those of the channels follow each
+/// other in global memory.
+bool isOfSingleElements(const Side &from, const Side &to) {
+  if (from.isLocal == to.isLocal || from.shape[3] != 1 || from.shape[2] == 1 || from.shape[1] == 1)
+    return false;
+  const Side &global = from.isLocal ? to : from;
+  return global.strides[1] == (global.isBf16 ? 2 : 1);
+}
+
+/// The rows of the first picture take the place of pictures: the channels of each are one run.
+Side withRowsAsPictures(Side side) {
+  side.shape = {side.shape[2], side.shape[1], 1, 1};
+  side.strides = {side.strides[2], side.strides[1], 0};
+  return side;
+}
+
 Expected<void> emitSides(Builder &builder, std::string_view name, Side from, Side to,
                          bool isSigned = true) {
   for (const uint32_t extent : from.shape)
@@ -97,12 +124,30 @@ Expected<void> emitSides(Builder &builder, std::string_view name, Side from, Sid
     }
     return {};
   }
-  Command command = builder.make(name);
-  if (isSigned && (!from.isBf16 || !to.isBf16))
-    command.set(Field::Int8Signed, 1);
-  setSource(command, from);
-  setTarget(command, to);
-  return builder.add(command);
+  const Command command = transferOf(builder, name, from, to, isSigned);
+  if (!isOfSingleElements(from, to))
+    return builder.add(command);
+  const Command other =
+      transferOf(builder, name, withRowsAsPictures(from), withRowsAsPictures(to), isSigned);
+  const Chip &chip = builder.chip();
+  const TimingParameters parameters = timingSets(chip).front();
+  const bool isFaster =
+      !checkCommand(chip, other, "") && nanosecondsOf(chip, other, parameters) * from.shape[0] <
+                                            nanosecondsOf(chip, command, parameters);
+  if (!isFaster)
+    return builder.add(command);
+  for (uint32_t n = 0; n < from.shape[0]; ++n) {
+    const auto picture = [n](Side side) {
+      side.address += n * side.strides[0];
+      side.shape[0] = 1;
+      return withRowsAsPictures(side);
+    };
+    if (Expected<void> done =
+            builder.add(transferOf(builder, name, picture(from), picture(to), isSigned));
+        !done)
+      return done;
+  }
+  return {};
 }
 
 } // namespace
