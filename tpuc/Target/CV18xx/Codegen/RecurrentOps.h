@@ -14,9 +14,9 @@
 
 namespace tpuc::cv18xx::backend {
 
-// Cells of one direction, step by step: filter and recurrence are convolutions of one pixel for
-// each sample, and units lie in lanes. States are BF16. Errors (without `where`) say what the chip
-// cannot do.
+// Cells of one direction, step by step: filter and recurrence of each gate are products of
+// matrices, and the units of a sample are a row in pieces over the lanes. States are BF16. Errors
+// (without `where`) say what the chip cannot do.
 
 Expected<void> emitOf(tpu::LSTMOp op, const Site &site);
 Expected<void> emitOf(tpu::GRUOp op, const Site &site);

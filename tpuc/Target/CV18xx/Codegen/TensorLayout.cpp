@@ -91,6 +91,13 @@ int64_t FilterLayout::carriedBytes(const Chip &chip, int64_t count) const {
   return ceilDiv(count, chip.lanes) * carried;
 }
 
+LocalMatrix FilterLayout::gate(int64_t number, int64_t address, const Chip &chip) const {
+  LocalMatrix matrix{0, static_cast<uint32_t>(row + biasRows()),
+                     static_cast<uint32_t>(channels / gates), isBf16};
+  matrix.address = static_cast<uint32_t>(address + number * matrix.bytes(chip));
+  return matrix;
+}
+
 /// The number of the operand that has biases.
 static unsigned biasOf(Operation *op);
 
@@ -105,6 +112,7 @@ static FilterLayout filterOf(Operation *op, unsigned index) {
   if (isCell(op)) {
     layout.channels = dims[1];
     layout.row = dims[2];
+    layout.gates = dims[1] / op->getAttrOfType<IntegerAttr>("hidden_size").getInt();
   } else if (auto conv = dyn_cast<tpu::ConvOp>(op)) {
     layout.channels = dims[0];
     layout.row = ShapedType::getNumElements(dims.drop_front());
@@ -128,10 +136,9 @@ static FilterLayout filterOf(Operation *op, unsigned index) {
   auto conv = dyn_cast<tpu::ConvOp>(op);
   const bool hasGroups = conv && conv.getGroup() != 1 && !layout.isDepthwise;
   layout.carried = !layout.isBf16 ? kRequantBytes : !hasBias ? 0 : hasGroups ? 2 : 4;
-  // Of gates z, r and h the last one needs a state that the others make.
-  auto cell = dyn_cast<tpu::GRUOp>(op);
-  if (cell && index == 2 && !cell.getLinearBeforeReset())
-    layout.firstPart = layout.channels / 3 * 2;
+  // There is no cell of integers.
+  if (isCell(op) && !layout.isBf16)
+    layout.carried = 0;
   return layout;
 }
 
@@ -158,9 +165,9 @@ static Form formOf(Operation *op, unsigned index, const TileModel &model) {
     return isProduct ? Form::Columns : Form::Plain;
   }
   if (isCell(op))
-    return index == 1 || index == 2   ? Form::Filter
+    return index == 1 || index == 2   ? Form::Gates
            : index == 3 || index == 4 ? Form::Absent
-                                      : Form::Turned;
+                                      : Form::Rows;
   if (hasComputedMatrix(op))
     return index == 2 ? Form::Absent : Form::Matrix;
   if (isa<tpu::LutOp>(op) && index == 1)
@@ -183,7 +190,7 @@ CV18xxLayout::CV18xxLayout(const Chip &chip, Operation *op, const TileModel &mod
     tensor.type = storageDataType(tensorOf(op, index).getType()).value_or(DataType::F32);
     tensor.isBf16 = tensor.type == DataType::BF16;
     tensor.extents = isResult ? model.result : model.operands[index].extents;
-    if (tensor.form == Form::Filter)
+    if (tensor.form == Form::Filter || tensor.form == Form::Gates)
       tensor.filter = filterOf(op, index);
     if (auto product = dyn_cast<tpu::MatMulOp>(op))
       tensor.isTurned =
@@ -216,6 +223,10 @@ int64_t CV18xxLayout::bytes(unsigned index, const Tile &tile) const {
                           static_cast<uint32_t>(tile[tensor.columnAxis()].size), tensor.isBf16};
     return tile[kAxisN].size * one.bytes(chip);
   }
+  case Form::Rows:
+    return tensor.rows(0).bytes(chip);
+  case Form::Gates:
+    return tensor.filter.gates * tensor.filter.gate(0, 0, chip).bytes(chip);
   case Form::Filter: {
     const int64_t count = tensor.channels(tile).size;
     return alignedTo(tensor.filter.rowBytes(chip, count), kEuBytes) +
@@ -234,11 +245,21 @@ int64_t CV18xxLayout::bytes(unsigned index, const Tile &tile) const {
   }
 }
 
+LocalMatrix TensorLayout::rows(int64_t address) const {
+  return {static_cast<uint32_t>(address), static_cast<uint32_t>(extents[kAxisW]),
+          static_cast<uint32_t>(extents[kAxisC]), isBf16};
+}
+
 Range TensorLayout::channels(const Tile &tile) const {
   return tile[filter.isMatrix ? kAxisW : kAxisC];
 }
 
 Expected<LocalTensor> TensorLayout::local(const Chip &chip, const LocalTile &tile) const {
+  if (form == Form::Rows) {
+    const LocalMatrix matrix = rows(tile.address);
+    return alignedTensor(chip, matrix.address,
+                         {matrix.rows, matrix.pieces(chip), 1, matrix.width(chip)}, isBf16);
+  }
   const Tile &held = tile.held.value_or(tile.tile);
   LocalTensor tensor =
       alignedTensor(chip, static_cast<uint32_t>(tile.address), shapeOf(form, held), isBf16);
@@ -364,8 +385,28 @@ static std::vector<uint8_t> biasHalves(ArrayRef<float> biases) {
   return bytes;
 }
 
-static Expected<std::vector<uint8_t>> carriedBytes(Operation *op, unsigned index,
-                                                   const FilterLayout &filter) {
+/// Behind the rows of each gate the halves of its biases. Those of the filter are in front of those
+/// of the recurrence.
+static Expected<std::vector<PackedLayout::Bytes>> gateBiases(Operation *op, unsigned index,
+                                                             const FilterLayout &filter) {
+  top::WeightOp weight = constantOf(op->getOperand(biasOf(op)));
+  if (!weight)
+    return makeError("", "a bias that is computed", "a constant");
+  Expected<std::vector<float>> numbers = weight.read_as_float();
+  if (!numbers)
+    return propagate(numbers);
+  const int64_t units = filter.channels / filter.gates;
+  std::vector<PackedLayout::Bytes> made;
+  for (int64_t gate = 0; gate < filter.gates; ++gate)
+    made.push_back(
+        {(gate * (filter.row + filter.biasRows()) + filter.row) * units * filter.elementBytes(),
+         biasHalves(ArrayRef<float>(*numbers).slice(
+             static_cast<size_t>((index - 1) * filter.channels + gate * units),
+             static_cast<size_t>(units)))});
+  return made;
+}
+
+static Expected<std::vector<uint8_t>> carriedBytes(Operation *op, const FilterLayout &filter) {
   std::optional<Tensor> bias;
   if (const Value given = op->getOperand(biasOf(op)); !isa<NoneType>(given.getType())) {
     top::WeightOp weight = constantOf(given);
@@ -385,11 +426,6 @@ static Expected<std::vector<uint8_t>> carriedBytes(Operation *op, unsigned index
   };
   if (filter.isBf16) {
     const Tensor numbers = convert(*bias, DataType::F32);
-    // Those of the filter, then those of the recurrence.
-    if (isCell(op))
-      return biasHalves(ArrayRef<float>(numbers.data<float>().data(), numbers.data<float>().size())
-                            .slice(static_cast<size_t>((index - 1) * filter.channels),
-                                   static_cast<size_t>(filter.channels)));
     if (filter.carried == 2) {
       std::vector<uint8_t> bytes;
       for (const float number : spread(numbers.data<float>())) {
@@ -411,15 +447,18 @@ static Expected<std::vector<uint8_t>> carriedBytes(Operation *op, unsigned index
   return requantBytes(op, filter, biases);
 }
 
-/// [rows, kh, kw, ic] for [oc, ic, kh, kw]; matrices as rows of the shared dimension.
+/// [rows, kh, kw, ic] for [oc, ic, kh, kw]; matrices as rows of the shared dimension; of cells
+/// [gates, inputs and biases, units].
 static PackedLayout rowsLayout(Operation *op, const FilterLayout &filter, int64_t rows) {
   const ArrayRef<int64_t> dims = dimsOf(op->getOperand(1));
   PackedLayout layout;
   layout.shape = {rows, filter.row};
   if (isCell(op)) {
-    layout.blocks = {rows, filter.row};
-    layout.order = {0, 1};
-    layout.padded = {1, rows, filter.row};
+    const int64_t length = filter.row + filter.biasRows(), units = filter.channels / filter.gates;
+    layout.shape = {filter.gates * length, units};
+    layout.blocks = {filter.gates, length, units};
+    layout.order = {0, 2, 1};
+    layout.padded = {1, filter.channels, length};
     return layout;
   }
   if (isa<tpu::DeconvOp>(op) && !filter.isDepthwise) {
@@ -463,8 +502,13 @@ Expected<std::optional<PackedLayout>> packedLayout(OpOperand &operand) {
     return std::optional<PackedLayout>();
   const FilterLayout filter = filterOf(op, index);
   PackedLayout layout = rowsLayout(op, filter, filter.channels + filter.carriedRows());
-  if (filter.carried != 0) {
-    Expected<std::vector<uint8_t>> bytes = carriedBytes(op, index, filter);
+  if (filter.carried != 0 && isCell(op)) {
+    Expected<std::vector<PackedLayout::Bytes>> biases = gateBiases(op, index, filter);
+    if (!biases)
+      return propagate(biases);
+    layout.parameters = std::move(*biases);
+  } else if (filter.carried != 0) {
+    Expected<std::vector<uint8_t>> bytes = carriedBytes(op, filter);
     if (!bytes)
       return propagate(bytes);
     layout.parameters.push_back(

@@ -11,7 +11,7 @@
 
 #include "tpuc/Codegen/Backend.h"
 #include "tpuc/Dialect/Top/StructureOps.h"
-#include "tpuc/Target/CV18xx/Kernels/LocalTensor.h"
+#include "tpuc/Target/CV18xx/Kernels/Products.h"
 
 namespace tpuc::cv18xx::backend {
 
@@ -23,11 +23,13 @@ inline constexpr llvm::StringLiteral kFilterOfOnes = "filter_of_ones";
 
 /// How an operand of an op, or its result, lies in memory.
 enum class Form : uint8_t {
-  Absent,    ///< Not loaded: left out, part of another operand or of a command.
-  Plain,     ///< Row-major in the order n, c, d, h, w; c over lanes.
-  Turned,    ///< Like Plain; in global memory c lies behind w.
-  Columns,   ///< Matrices: columns over lanes, the rows of each behind each other.
-  Matrix,    ///< Rows behind each other, each in equal pieces over lanes (`LocalMatrix`).
+  Absent,  ///< Not loaded: left out, part of another operand or of a command.
+  Plain,   ///< Row-major in the order n, c, d, h, w; c over lanes.
+  Turned,  ///< Like Plain; in global memory c lies behind w.
+  Columns, ///< Matrices: columns over lanes, the rows of each behind each other.
+  Matrix,  ///< Rows behind each other, each in equal pieces over lanes (`LocalMatrix`).
+  Rows,    ///< Of a cell: as Matrix, the steps of all samples as rows and the features as columns.
+  Gates,   ///< Of a cell: the filter of each gate as Matrix, its biases behind the rows.
   EveryLane, ///< Like Plain with one channel, which every lane has.
   Filter,    ///< A row for each output channel, and what `FilterLayout` adds.
   Table,     ///< 256 entries, the same in every lane.
@@ -59,9 +61,8 @@ struct FilterLayout {
   /// Bytes that each channel carries: packed parameters of integers, halves of a float32 bias, or a
   /// BF16 that is added afterwards (groups of channels, whose commands find no second half).
   int64_t carried = 0;
-  /// Commands look for the lower halves of biases behind the upper ones of the channels that they
-  /// compute. So many of the first channels have commands of their own; 0: no command is of a part.
-  int64_t firstPart = 0;
+  /// Of a cell, whose gates have as many channels each.
+  int64_t gates = 1;
 
   int64_t elementBytes() const { return isBf16 ? 2 : 1; }
   /// Rows that stand for what is carried, behind those of the channels.
@@ -69,6 +70,10 @@ struct FilterLayout {
   /// In each lane: rows of `count` channels, and what these carry.
   int64_t rowBytes(const Chip &chip, int64_t count) const;
   int64_t carriedBytes(const Chip &chip, int64_t count) const;
+  /// Of Gates: the matrix of one gate with the rows of its biases, at `address` of local memory.
+  LocalMatrix gate(int64_t number, int64_t address, const Chip &chip) const;
+  /// The rows of biases.
+  int64_t biasRows() const { return carried / 2; }
 };
 
 /// How an operand or a result lies in both memories.
@@ -94,6 +99,8 @@ struct TensorLayout : codegen::OperandLayout {
   /// The same tile in the tensor that begins at `address` of global memory. Errors: parts along
   /// two axes between c and w.
   Expected<GlobalTensor> global(const codegen::Tile &tile, int64_t address) const;
+  /// Of Rows: a whole tensor at `address` of local memory.
+  LocalMatrix rows(int64_t address) const;
   /// The output channels of a Filter that a tile has.
   codegen::Range channels(const codegen::Tile &tile) const;
 };

@@ -9,6 +9,7 @@
 #include "tpuc/Target/CV18xx/Codegen/MatrixOps.h"
 #include "tpuc/Target/CV18xx/Codegen/OpKernels.h"
 #include "tpuc/Target/CV18xx/Codegen/TensorLayout.h"
+#include "tpuc/Target/CV18xx/Kernels/Products.h"
 #include "tpuc/Target/CV18xx/Kernels/Windows.h"
 
 using namespace mlir;
@@ -62,29 +63,48 @@ static Expected<void> loadFilter(Builder &builder, const TiledOp &tiled, unsigne
         builder, part(begin + channels.begin * kRequantBytes, kRequantBytes, kRequantBytes, false),
         compactTensor(chip, at + behind, {1, count, 1, kRequantBytes}, false));
   // The upper halves of all channels of a command, then the lower ones.
-  const auto loadHalves = [&](int64_t first, int64_t size) -> Expected<void> {
-    const int64_t to = at + behind + first / chip.lanes * filter.carried;
-    for (int64_t half = 0; half < filter.carried / 2; ++half) {
-      const int64_t slots = (size + chip.lanes - 1) / chip.lanes;
-      GlobalTensor from =
-          part(begin + 2 * (half * filter.channels + channels.begin + first), 2, 1, true);
-      from.shape[1] = static_cast<uint32_t>(size);
-      if (Expected<void> done =
-              emitLoad(builder, from,
-                       compactTensor(chip, static_cast<uint32_t>(to + half * slots * 2),
-                                     {1, static_cast<uint32_t>(size), 1, 1}, true));
-          !done)
-        return done;
-    }
-    return {};
-  };
-  if (filter.firstPart == 0)
-    return loadHalves(0, channels.size);
-  if (channels.size != filter.channels || filter.firstPart % chip.lanes != 0)
-    return makeError("", "a part of a filter in parts", "a whole one, in whole lines of lanes");
-  if (Expected<void> done = loadHalves(0, filter.firstPart); !done)
-    return done;
-  return loadHalves(filter.firstPart, filter.channels - filter.firstPart);
+  for (int64_t half = 0; half < filter.carried / 2; ++half) {
+    const int64_t slots = (channels.size + chip.lanes - 1) / chip.lanes;
+    const int64_t to = at + behind + half * slots * 2;
+    if (Expected<void> done = emitLoad(
+            builder, part(begin + 2 * (half * filter.channels + channels.begin), 2, 1, true),
+            compactTensor(chip, static_cast<uint32_t>(to), {1, count, 1, 1}, true));
+        !done)
+      return done;
+  }
+  return {};
+}
+
+/// A matrix whose last piece may be shorter, with zeros behind it.
+static Expected<void> loadPadded(Builder &builder, const GlobalMatrix &from,
+                                 const LocalMatrix &to) {
+  const Chip &chip = builder.chip();
+  if (to.columns % to.width(chip) != 0)
+    if (Expected<void> done =
+            emitFill(builder,
+                     alignedTensor(chip, to.address, {to.rows, to.pieces(chip), 1, to.width(chip)},
+                                   to.isBf16),
+                     0);
+        !done)
+      return done;
+  return emitLoad(builder, from, to);
+}
+
+/// Rows of columns that follow each other.
+static GlobalMatrix denseMatrix(int64_t address, const LocalMatrix &matrix) {
+  return {placeOf(address), uint64_t{matrix.columns} * matrix.elementBytes(),
+          matrix.elementBytes()};
+}
+
+static Expected<void> loadGates(Builder &builder, const FilterLayout &filter, const LocalTile &tile,
+                                int64_t address) {
+  for (int64_t number = 0; number < filter.gates; ++number) {
+    const LocalMatrix gate = filter.gate(number, tile.address, builder.chip());
+    const int64_t begin = address + number * gate.rows * gate.columns * filter.elementBytes();
+    if (Expected<void> done = loadPadded(builder, denseMatrix(begin, gate), gate); !done)
+      return done;
+  }
+  return {};
 }
 
 /// A transfer's rows are dense. So each element of one that lies turned is a row, and the rows of
@@ -106,6 +126,12 @@ Expected<void> loadOperand(Builder &builder, const TiledOp &tiled, unsigned inde
     return loadFilter(builder, tiled, index, address);
   if (layout.form == Form::Matrix)
     return loadMatrices(builder, tiled, index, address);
+  if (layout.form == Form::Gates)
+    return loadGates(builder, layout.filter, tiled.operands[index], address);
+  if (layout.form == Form::Rows) {
+    const LocalMatrix rows = layout.rows(tiled.operands[index].address);
+    return loadPadded(builder, denseMatrix(address, rows), rows);
+  }
   const LocalTile &tile = tiled.operands[index];
   if (layout.form == Form::Table) {
     GlobalTensor from = placeOf(address);
@@ -130,6 +156,10 @@ Expected<void> storeResult(Builder &builder, const TiledOp &tiled, int64_t addre
   const TensorLayout &layout = layoutOf(tiled, tiled.op->getNumOperands());
   if (layout.form == Form::Matrix)
     return storeMatrices(builder, tiled, address);
+  if (layout.form == Form::Rows) {
+    const LocalMatrix rows = layout.rows(tiled.result.address);
+    return emitStore(builder, rows, denseMatrix(address, rows));
+  }
   Expected<LocalTensor> from = turned(layout, layout.local(builder.chip(), tiled.result));
   Expected<GlobalTensor> to = layout.global(tiled.result.tile, address);
   if (!to || !from)

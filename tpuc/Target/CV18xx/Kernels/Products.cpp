@@ -68,7 +68,8 @@ Expected<void> emitStore(Builder &builder, const LocalMatrix &from, const Global
 }
 
 Expected<void> emitProduct(Builder &builder, const LocalMatrix &result, const LocalMatrix &left,
-                           const LocalMatrix &right, bool hasRelu, std::optional<SumScale> scale) {
+                           const LocalMatrix &right, bool hasRelu, std::optional<SumScale> scale,
+                           std::optional<uint32_t> bias) {
   const Chip &chip = builder.chip();
   Command command = builder.make("matmul");
   FieldSetter fields(command);
@@ -79,7 +80,9 @@ Expected<void> emitProduct(Builder &builder, const LocalMatrix &result, const Lo
   fields.shape(kOpd0Shape, {left.rows, left.pieces(chip), 1, left.width(chip)});
   fields.set(Field::Opd1Addr, right.address).shape(kOpd1Shape, {right.rows, pieces, 1, last});
   fields.shape(kOpd2Shape, {1, pieces, 1, width}).set(Field::Opd2Narrow, 0);
-  fields.set(Field::Operands, 2).set(Field::Kind, result.isBf16).allSigned();
+  if (bias)
+    fields.set(Field::Opd2Addr, *bias).set(Field::Opd2StrB, result.rowBytes(chip));
+  fields.set(Field::Operands, bias ? 3 : 2).set(Field::Kind, result.isBf16).allSigned();
   fields.set(Field::Relu, hasRelu);
   if (scale)
     fields.set(Field::Requant, 1)

@@ -47,11 +47,13 @@ struct SumScale {
   unsigned shift = 0;
 };
 
-/// result = left * right: sums of float32 that truncate, or of integers. Errors (without `where`):
-/// more than 4095 rows.
+/// result = left * right + bias: sums of float32 that truncate, or of integers. `bias`: where lanes
+/// have a row of the result's bias, of BF16 the upper halves of float32 and behind them the lower
+/// ones. Errors (without `where`): more than 4095 rows.
 Expected<void> emitProduct(Builder &builder, const LocalMatrix &result, const LocalMatrix &left,
                            const LocalMatrix &right, bool hasRelu,
-                           std::optional<SumScale> scale = std::nullopt);
+                           std::optional<SumScale> scale = std::nullopt,
+                           std::optional<uint32_t> bias = std::nullopt);
 
 } // namespace tpuc::cv18xx
 
