@@ -8,6 +8,7 @@
 
 #include "tpuc/Target/BM1684/Kernels/DataMovement.h"
 #include "tpuc/Target/BM1684/Kernels/Integers.h"
+#include "tpuc/Target/BM1684/Kernels/Recurrence.h"
 #include "tpuc/Target/BM1684/Kernels/Windows.h"
 #include "tpuc/Target/BM1684/Machine/Simulator.h"
 
@@ -196,6 +197,22 @@ TEST(IntegerSum, SumsOnTheirWayFit) {
   const Expected<uint32_t> refused = integerSumScratch(sum);
   ASSERT_FALSE(refused);
   EXPECT_THAT(refused.error().message(), HasSubstr("a sum of 48768 on its way"));
+}
+
+TEST(Recurrence, WhatItCannotDo) {
+  Recurrence cell;
+  cell.input = localTensor(DataType::F32, {1, 20, 1, 6}, 0);
+  cell.output = localTensor(DataType::F32, {1, 48, 1, 6}, 0x10000);
+  EXPECT_THAT(recurrenceScratch(cell).error().message(), HasSubstr("a multiple of 64"));
+  cell.output.shape[1] = 64;
+  cell.batch = 4;
+  EXPECT_THAT(recurrenceScratch(cell).error().message(), HasSubstr("whole steps"));
+  cell.batch = 2;
+  cell.input.address = 4;
+  EXPECT_THAT(recurrenceScratch(cell).error().message(), HasSubstr("an aligned tensor of f32"));
+  cell.input.address = 0;
+  // Products of all steps, gates, four registers of their width, and two states, a line for each.
+  EXPECT_EQ(recurrenceScratch(cell), uint32_t{(4 + 4 + 4 * 4 + 2) * kEuBytes});
 }
 
 } // namespace

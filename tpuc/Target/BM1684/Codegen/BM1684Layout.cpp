@@ -14,6 +14,7 @@
 #include "tpuc/Target/BM1684/Kernels/Integers.h"
 #include "tpuc/Target/BM1684/TargetInfo.h"
 #include "tpuc/Target/BM168x/Codegen/Constants.h"
+#include "tpuc/Target/BM168x/Codegen/RecurrentOps.h"
 
 using namespace mlir;
 using namespace tpuc::codegen;
@@ -22,6 +23,8 @@ namespace tpuc::bm1684::backend {
 
 using bm168x::backend::constantOf;
 using bm168x::backend::isConstantOperand;
+using bm168x::backend::isRecurrent;
+using bm168x::backend::kRecurrentBias;
 using bm168x::backend::scalarOperand;
 
 static ArrayRef<int64_t> dimsOf(Value value) {
@@ -40,7 +43,11 @@ static int64_t inputsOf(mlir::Operation *op) {
 
 static ChannelRows channelRows(mlir::Operation *op, const TileModel &model, unsigned index) {
   ChannelRows rows{.channels = model.result[kAxisC]};
-  if (index == 1) {
+  if (isRecurrent(op)) {
+    const AxisExtents &extents = model.operands[index].extents;
+    rows.channels = extents[kAxisC];
+    rows.row = index == kRecurrentBias ? 1 : filterRow(extents[kAxisW], 1);
+  } else if (index == 1) {
     const int64_t taps = ShapedType::getNumElements(dimsOf(op->getOperand(1)).drop_front(2));
     const int64_t row =
         isOnIntegers(op) ? byteFilterRow(inputsOf(op), taps) : filterRow(inputsOf(op), taps);
@@ -51,6 +58,11 @@ static ChannelRows channelRows(mlir::Operation *op, const TileModel &model, unsi
   rows.isByLane = rows.channels <= int64_t{kLanes} || rows.channels % int64_t{kLanes} == 0 ||
                   rows.row < kLongRow;
   return rows;
+}
+
+/// Whether an operand of rows of channels begins at whole lines of a lane.
+static bool startsAtLines(mlir::Operation *op, const TileModel &model, unsigned index) {
+  return isRecurrent(op) ? index != kRecurrentBias : index == 1 && !isDepthwise(op, model);
 }
 
 static TensorLayout tensorLayoutOf(mlir::Operation *op, const TileModel &model, unsigned index) {
@@ -86,8 +98,7 @@ static TensorLayout tensorLayoutOf(mlir::Operation *op, const TileModel &model, 
   }
   tensor.rows = channelRows(op, model, index);
   if (tensor.rows.isByLane && !isOnIntegers(op) && isConstantOperand(op, index))
-    tensor.residentAlignment =
-        index == 1 && !isDepthwise(op, model) ? int64_t{kEuBytes} : int64_t{4};
+    tensor.residentAlignment = startsAtLines(op, model, index) ? int64_t{kEuBytes} : int64_t{4};
   return tensor;
 }
 
@@ -139,6 +150,16 @@ static PackedLayout biasLayout(const ChannelRows &rows) {
           .padded = {rows.lanes() * rows.slots()}};
 }
 
+/// Filters and biases of one direction, [1, ...].
+static PackedLayout recurrentLayout(const ChannelRows &rows, ArrayRef<int64_t> dims,
+                                    unsigned index) {
+  PackedLayout layout = index == kRecurrentBias
+                            ? biasLayout(rows)
+                            : filterLayout(rows, dims.drop_front(), /*isSwapped=*/false, 2);
+  layout.padded.insert(layout.padded.begin(), 1);
+  return layout;
+}
+
 /// A bias with its parts behind it, each a row of bytes.
 static std::optional<PackedLayout> biasPartsLayout(Value value) {
   const Expected<tpuc::Tensor> read = constantOf(value).read();
@@ -166,7 +187,8 @@ static std::optional<PackedLayout> biasPartsLayout(Value value) {
 std::optional<PackedLayout> packedLayoutOf(OpOperand &operand) {
   mlir::Operation *op = operand.getOwner();
   const unsigned index = operand.getOperandNumber();
-  if (!isa<tpu::ConvOp, tpu::DeconvOp, tpu::MatMulOp>(op) || !constantOf(operand.get()))
+  if (!(isa<tpu::ConvOp, tpu::DeconvOp, tpu::MatMulOp>(op) || isRecurrent(op)) ||
+      !constantOf(operand.get()))
     return std::nullopt;
   const auto dims = dimsOf(operand.get());
   if (auto product = dyn_cast<tpu::MatMulOp>(op)) {
@@ -190,6 +212,8 @@ std::optional<PackedLayout> packedLayoutOf(OpOperand &operand) {
   if (!model || operandForm(op, index) != OperandForm::PerChannel)
     return std::nullopt;
   const ChannelRows rows = channelRows(op, *model, index);
+  if (isRecurrent(op))
+    return recurrentLayout(rows, dims, index);
   if (index == 2) {
     PackedLayout bias = biasLayout(rows);
     if (isIntegerBias(op, index))

@@ -14,12 +14,15 @@
 #include "tpuc/Dialect/Tpu/MovementOps.h"
 #include "tpuc/Dialect/Tpu/NormOps.h"
 #include "tpuc/Dialect/Tpu/PoolOps.h"
+#include "tpuc/Dialect/Tpu/RecurrentOps.h"
 #include "tpuc/Dialect/Tpu/ReduceOps.h"
 #include "tpuc/Dialect/Tpu/ResizeOps.h"
 #include "tpuc/Target/BM1684/Codegen/FloatKernels.h"
 #include "tpuc/Target/BM1684/Codegen/OpWindows.h"
 #include "tpuc/Target/BM1684/Kernels/Elementwise.h"
+#include "tpuc/Target/BM1684/Kernels/Recurrence.h"
 #include "tpuc/Target/BM1684/Kernels/Reductions.h"
+#include "tpuc/Target/BM168x/Codegen/RecurrentOps.h"
 
 #include "llvm/ADT/StringSwitch.h"
 
@@ -235,6 +238,10 @@ KernelTable layerTable() {
       .add<tpu::UpsampleOp>([](Operation *, Sliced tiled) { return upsampleKernels(tiled); })
       .add<tpu::InterpOp>(
           [](tpu::InterpOp interp, Sliced tiled) { return interpKernels(interp, tiled); })
+      .add<tpu::LSTMOp, tpu::GRUOp, tpu::RNNOp>([](Operation *, Sliced tiled) {
+        return one<recurrenceScratch, emitRecurrence>(
+            bm168x::backend::recurrenceOf<Recurrence>(tiled, operandOf, resultOf));
+      })
       // These move elements of any type.
       .with(checkNothing)
       .add<tpu::ConcatOp>([](Operation *, Sliced tiled) { return concatKernels(tiled); });

@@ -17,6 +17,7 @@
 #include "tpuc/Dialect/Tpu/StoredType.h"
 #include "tpuc/Target/BM1684/Kernels/Integers.h"
 #include "tpuc/Target/BM168x/Codegen/Constants.h"
+#include "tpuc/Target/BM168x/Codegen/RecurrentOps.h"
 
 using namespace mlir;
 using namespace tpuc::codegen;
@@ -93,6 +94,8 @@ OperandForm operandForm(mlir::Operation *op, unsigned index) {
   const bool isResult = index == op->getNumOperands();
   if (isa<tpu::ConvOp, tpu::DeconvOp>(op))
     return index == 1 || index == 2 ? OperandForm::PerChannel : OperandForm::Tensor;
+  if (bm168x::backend::isRecurrent(op))
+    return bm168x::backend::recurrentForm<OperandForm>(op, index);
   if (auto product = dyn_cast<tpu::MatMulOp>(op); product && (!isResult || isOnIntegers(op)))
     return matrixForm(product, index);
   if (index == 1 && isa<tpu::LutOp>(op) && !isResult)

@@ -174,8 +174,7 @@ bool FunctionEmitter::emitGate() {
     // The numbers of a linear function need a place that is no register.
     if (unary.a != 1 || unary.b != 0)
       linear(out, in, unary.a, unary.b);
-    series.sigmoid(unary.a != 1 || unary.b != 0 ? out : in);
-    addCopy(builder, out, r0);
+    series.sigmoid(unary.a != 1 || unary.b != 0 ? out : in, out);
     return true;
   case UnaryKind::Tanh:
     // (1 - e) / (1 + e) with e = exp(-2 |x|), and the sign of x; around 0 that has more digits.
@@ -190,7 +189,7 @@ bool FunctionEmitter::emitGate() {
     return true;
   case UnaryKind::Swish:
     if (unary.a == 1) {
-      series.sigmoid(in);
+      series.sigmoid(in, r0);
       add(ArithOp::Mul, out, r0, in);
       return true;
     }

@@ -93,8 +93,8 @@ struct Series {
   void decay(const LocalTensor &x);
   /// log(x) to register 3 for x > 0; `x` may be register 3.
   void log(const LocalTensor &x);
-  /// 1 / (1 + exp(-x)) to register 0; `x` may be none of the registers.
-  void sigmoid(const LocalTensor &x);
+  /// 1 / (1 + exp(-x)) to `to`, which may be register 0 or `x`; `x` may be none of the registers.
+  void sigmoid(const LocalTensor &x, const LocalTensor &to);
   /// erf(a x) to register 3.
   void erf(const LocalTensor &x, double a);
   /// sin(x + phase) to register 3.

@@ -156,12 +156,12 @@ void Series::log(const LocalTensor &x) {
 // 1 / (1 + exp(-x)) is 1 / (1 + e) with e = exp(-|x|), times e where x is negative: a polynomial of
 // e takes less time than a division.
 
-void Series::sigmoid(const LocalTensor &x) {
+void Series::sigmoid(const LocalTensor &x, const LocalTensor &to) {
   const auto &[r0, r1, r2, r3] = registers;
   decay(x);
   polynomial(r1, r3, kLogisticTerms);
   addCompareSelect(builder, r2, number(0), x, r3, number(1));
-  addArith(builder, ArithOp::Mul, r0, r1, r2);
+  addArith(builder, ArithOp::Mul, to, r1, r2);
 }
 
 void Series::erf(const LocalTensor &x, double a) {

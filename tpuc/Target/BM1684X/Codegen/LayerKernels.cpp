@@ -19,7 +19,6 @@
 #include "tpuc/Dialect/Tpu/ReduceOps.h"
 #include "tpuc/Target/BM1684X/Codegen/OpWindows.h"
 #include "tpuc/Target/BM1684X/Codegen/PixelRows.h"
-#include "tpuc/Target/BM1684X/Codegen/RecurrentKernels.h"
 #include "tpuc/Target/BM1684X/Codegen/SlicedOperands.h"
 #include "tpuc/Target/BM1684X/Kernels/Attention.h"
 #include "tpuc/Target/BM1684X/Kernels/Commands.h"
@@ -27,6 +26,7 @@
 #include "tpuc/Target/BM1684X/Kernels/Elementwise.h"
 #include "tpuc/Target/BM1684X/Kernels/Matrix.h"
 #include "tpuc/Target/BM1684X/Kernels/Pooling.h"
+#include "tpuc/Target/BM1684X/Kernels/Recurrence.h"
 #include "tpuc/Target/BM1684X/Kernels/Reduction.h"
 
 #include "llvm/ADT/StringSwitch.h"
@@ -286,8 +286,10 @@ KernelTable layerTable() {
       .add<tpu::UpsampleOp>([](Operation *, Sliced tiled) { return upsampleKernels(tiled); })
       .add<tpu::InterpOp>(
           [](tpu::InterpOp interp, Sliced tiled) { return interpKernels(interp, tiled); })
-      .add<tpu::LSTMOp, tpu::GRUOp, tpu::RNNOp>(
-          [](Operation *, Sliced tiled) { return recurrentKernels(tiled); })
+      .add<tpu::LSTMOp, tpu::GRUOp, tpu::RNNOp>([](Operation *, Sliced tiled) {
+        return one<recurrenceScratch, emitRecurrence>(
+            bm168x::backend::recurrenceOf<Recurrence>(tiled, operandOf, resultOf));
+      })
       // These move elements of any type.
       .with(checkNothing)
       .add<tpu::SliceOp>([](Operation *, Sliced tiled) { return columnSliceKernels(tiled); })

@@ -16,7 +16,6 @@
 #include "tpuc/Dialect/Tpu/ConvolutionOps.h"
 #include "tpuc/Dialect/Tpu/MovementOps.h"
 #include "tpuc/Dialect/Tpu/NormOps.h"
-#include "tpuc/Dialect/Tpu/RecurrentOps.h"
 #include "tpuc/Dialect/Tpu/ReduceOps.h"
 #include "tpuc/Dialect/Tpu/StoredType.h"
 #include "tpuc/Target/BM1684X/Codegen/Constants.h"
@@ -87,20 +86,6 @@ bool liesTurned(tpu::MatMulOp op) {
          (matrixForm(op, 1) == OperandForm::Columns || !isConstantMatrix(op));
 }
 
-/// Operands of a recurrent cell: from the first row of channels to the bias.
-constexpr unsigned kFirstRecurrentRow = 1, kRecurrentLengths = 4, kRecurrentPeephole = 7;
-
-bool isRecurrent(Operation *op) { return isa<tpu::LSTMOp, tpu::GRUOp, tpu::RNNOp>(op); }
-
-static OperandForm recurrentForm(Operation *op, unsigned index) {
-  if (index == op->getNumOperands())
-    return OperandForm::Transposed;
-  if (index == kRecurrentLengths || index == kRecurrentPeephole)
-    return OperandForm::Absent;
-  return index >= kFirstRecurrentRow && index <= kRecurrentBias ? OperandForm::PerChannel
-                                                                : OperandForm::Transposed;
-}
-
 /// Whether an operand or result of a convolution or cast is one pixel that lies as a row.
 static bool isPixelRow(Operation *op, unsigned index) {
   return index == 0 ? tpu::readsPixelRow(op) : tpu::givesPixelRow(op);
@@ -149,7 +134,7 @@ OperandForm operandForm(Operation *op, unsigned index) {
   if (auto product = dyn_cast<tpu::MatMulOp>(op))
     return matrixForm(product, index);
   if (isRecurrent(op))
-    return recurrentForm(op, index);
+    return bm168x::backend::recurrentForm<OperandForm>(op, index);
   if (index == 1 && isa<tpu::ReduceOp>(op))
     return OperandForm::Absent;
   // Steps take its place.

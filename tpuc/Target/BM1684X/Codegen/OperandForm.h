@@ -11,6 +11,7 @@
 
 #include "tpuc/Dialect/Tpu/MatrixOps.h"
 #include "tpuc/Support/DataType.h"
+#include "tpuc/Target/BM168x/Codegen/RecurrentOps.h"
 
 namespace tpuc::bm1684x::backend {
 
@@ -46,10 +47,8 @@ bool carriesParameters(mlir::Operation *op, unsigned index);
 /// long as a longer one: they are joined in local memory.
 bool isColumnConcat(mlir::Operation *op);
 
-/// Whether it is a recurrent cell. Of its operands the filters, and behind them the bias, are
-/// rows of channels.
-bool isRecurrent(mlir::Operation *op);
-inline constexpr unsigned kRecurrentBias = 3;
+using bm168x::backend::isRecurrent;
+using bm168x::backend::kRecurrentBias;
 
 } // namespace tpuc::bm1684x::backend
 

@@ -13,130 +13,60 @@
 #include "tpuc/Target/BM1684X/Kernels/Series.h"
 #include "tpuc/Target/BM1684X/Kernels/Windows.h"
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
 namespace tpuc::bm1684x {
 
 namespace {
 
-int64_t gatesOf(CellKind kind) {
-  constexpr int64_t kGates[] = {4, 3, 1};
-  return kGates[static_cast<size_t>(kind)];
-}
-
 constexpr unsigned kCellTables = Series::kExp | Series::kLogistic;
 
-/// What the steps work on; all F32 but `operand`.
-struct RecurrencePlan {
-  uint32_t table = 0;
-  LocalTensor products; ///< [1,gates*H,1,steps*batch]: of the input, for all steps
-  LocalTensor gates;    ///< [1,gates*H,1,batch]
-  std::array<LocalTensor, Series::kNumRegisters> wide; ///< As large as the gates
-  LocalTensor hidden;                                  ///< [1,H,1,batch]
-  LocalTensor cell;
-  LocalTensor operand; ///< The hidden state in the tensors' type
+/// The coefficients stand in front of all others.
+struct TableSpace : ScratchAllocator {
+  explicit TableSpace(uint32_t address)
+      : ScratchAllocator{address}, table(bytes(Series::tableBytes(kCellTables))) {}
+  uint32_t table;
 };
 
-RecurrencePlan planOf(const Recurrence &recurrence, ScratchAllocator &space) {
-  RecurrencePlan plan;
-  const int64_t units = recurrence.output.shape[1];
-  const int64_t channels = gatesOf(recurrence.kind) * units;
-  const auto take = [&](int64_t count, int64_t width) {
-    return space.take(DataType::F32, {1, count, 1, width});
-  };
-  plan.table = space.bytes(Series::tableBytes(kCellTables));
-  plan.products = take(channels, recurrence.input.shape[3]);
-  plan.gates = take(channels, recurrence.batch);
-  for (LocalTensor &tensor : plan.wide)
-    tensor = take(channels, recurrence.batch);
-  plan.hidden = take(units, recurrence.batch);
-  plan.cell = take(units, recurrence.batch);
-  plan.operand = plan.hidden;
-  if (recurrence.output.type != DataType::F32)
-    plan.operand = space.take(recurrence.output.type, plan.hidden.shape);
-  return plan;
-}
-
-Expected<void> checkTensor(const std::string &where, std::string_view name,
-                           const LocalTensor &tensor, const Extents &wanted, DataType type) {
-  if (Expected<void> fits = checkFloatTensor(where, name, tensor); !fits)
-    return fits;
-  if (tensor.shape != wanted || tensor.type != type || tensor.startLane != 0)
-    return makeError(
-        where,
-        fmt::format("{} [{}] {}", name, fmt::join(tensor.shape, ","), dataTypeName(tensor.type)),
-        fmt::format("[{}] {} from lane 0", fmt::join(wanted, ","), dataTypeName(type)));
-  return checkLayout(where, name, tensor, Layout::Aligned);
-}
-
-Expected<uint32_t> checkedScratch(const std::string &where, const Recurrence &recurrence) {
-  const LocalTensor &in = recurrence.input;
-  const LocalTensor &out = recurrence.output;
-  const int64_t units = out.shape[1];
-  if (units % int64_t{kLanes} != 0)
-    return makeError(where, fmt::format("{} units", units),
-                     fmt::format("a multiple of {}", kLanes));
-  if (recurrence.batch < 1 || in.shape[3] % recurrence.batch != 0)
-    return makeError(where, fmt::format("{} columns for {} samples", in.shape[3], recurrence.batch),
-                     "whole steps");
-  const Extents state = {1, units, 1, recurrence.batch};
-  if (Expected<void> fits =
-          checkTensor(where, "input", in, {1, in.shape[1], 1, in.shape[3]}, out.type);
-      !fits)
-    return propagate(fits);
-  const int64_t columns = recurrence.givesCell ? recurrence.batch : in.shape[3];
-  if (Expected<void> fits = checkTensor(where, "output", out, {1, units, 1, columns}, out.type);
-      !fits)
-    return propagate(fits);
-  for (const std::optional<LocalTensor> *initial :
-       {&recurrence.initialHidden, &recurrence.initialCell})
-    if (*initial)
-      if (Expected<void> fits = checkTensor(where, "initial state", **initial, state, out.type);
-          !fits)
-        return propagate(fits);
-  ScratchAllocator space;
-  planOf(recurrence, space);
-  return space.next;
-}
-
 /// The commands of one cell.
-class Cell {
+class Cell : public bm168x::RecurrentCell<Cell, Recurrence, Series::kNumRegisters> {
 public:
-  Cell(Builder &builder, const Recurrence &recurrence)
-      : builder(builder), recurrence(recurrence), space{recurrence.scratch.address},
-        plan(planOf(recurrence, space)), units(recurrence.output.shape[1]),
-        series(builder, kCellTables, plan.table, recurrence.output.type) {}
+  Cell(Builder &builder, const Recurrence &recurrence, TableSpace space)
+      : RecurrentCell(recurrence, space), builder(builder),
+        series(builder, kCellTables, space.table, recurrence.output.type) {}
 
-  void run();
-
-private:
-  LocalTensor gate(const LocalTensor &tensor, int64_t index, int64_t count = 1) const {
-    return tensor.slice(1, index * units, count * units);
-  }
-  void arith(ArithOp op, const LocalTensor &to, const Term &a, const Term &b) {
-    addArith(builder, op, to, a, b);
-  }
   void product(const LocalTensor &to, const LocalTensor &input, uint32_t filter, int64_t firstGate,
                bool isRecurrence);
-  void begin(const LocalTensor &state, const std::optional<LocalTensor> &initial);
-  void convert(const LocalTensor &to, const LocalTensor &from);
-  void useRegisters(int64_t gates);
-  void sigmoid(const LocalTensor &tensor, int64_t gates);
-  void tanh(const LocalTensor &to, const LocalTensor &from);
-  void stepLstm(const LocalTensor &products);
-  void stepGru(const LocalTensor &products);
-  void stepRnn(const LocalTensor &products);
+  void add(const LocalTensor &to, const Term &a, const Term &b) {
+    addArith(builder, ArithOp::Add, to, a, b);
+  }
+  void sub(const LocalTensor &to, const Term &a, const Term &b) {
+    addArith(builder, ArithOp::Sub, to, a, b);
+  }
+  void mul(const LocalTensor &to, const Term &a, const Term &b) {
+    addArith(builder, ArithOp::Mul, to, a, b);
+  }
+  void linear(const LocalTensor &tensor, double factor, double addend) {
+    addLinear(builder, tensor, tensor, factor, addend);
+  }
+  void logistic(const LocalTensor &to, const LocalTensor &from, int64_t gates, double factor) {
+    series.use(
+        {gate(plan.wide[0], 0, gates), gate(plan.wide[1], 0, gates), gate(plan.wide[2], 0, gates)});
+    series.sigmoid(to, from, factor, 0);
+  }
+  void clear(const LocalTensor &tensor) {
+    addUnaryArith(builder, ArithOp::Copy, tensor, immediate(tensor.type, 0));
+  }
+  void convert(const LocalTensor &to, const LocalTensor &from) {
+    if (to.type == from.type)
+      addUnaryArith(builder, ArithOp::Copy, to, from);
+    else
+      addCast(builder, to, from);
+  }
 
+private:
   Builder &builder;
-  const Recurrence &recurrence;
-  ScratchAllocator space;
-  RecurrencePlan plan;
-  int64_t units;
   Series series;
 };
 
-/// to = filter * input + bias, for as many gates as `to` has.
 void Cell::product(const LocalTensor &to, const LocalTensor &input, uint32_t filter,
                    int64_t firstGate, bool isRecurrence) {
   const int64_t slot = firstGate * units / kLanes;
@@ -149,7 +79,7 @@ void Cell::product(const LocalTensor &to, const LocalTensor &input, uint32_t fil
       .window = {}};
   if (recurrence.biasAddress) {
     const int64_t first =
-        slot + (isRecurrence ? gatesOf(recurrence.kind) * units / kLanes : int64_t{0});
+        slot + (isRecurrence ? bm168x::gatesOf(recurrence.kind) * units / kLanes : int64_t{0});
     conv.bias =
         localTensor(DataType::F32, {1, to.shape[1], 1, 1},
                     *recurrence.biasAddress + static_cast<uint32_t>(first * 4), Layout::Compact);
@@ -157,109 +87,16 @@ void Cell::product(const LocalTensor &to, const LocalTensor &input, uint32_t fil
   addConv(builder, conv);
 }
 
-void Cell::convert(const LocalTensor &to, const LocalTensor &from) {
-  if (to.type == from.type)
-    addUnaryArith(builder, ArithOp::Copy, to, from);
-  else
-    addCast(builder, to, from);
-}
-
-void Cell::begin(const LocalTensor &state, const std::optional<LocalTensor> &initial) {
-  if (initial)
-    convert(state, *initial);
-  else
-    addUnaryArith(builder, ArithOp::Copy, state, immediate(state.type, 0));
-}
-
-void Cell::useRegisters(int64_t gates) {
-  series.use(
-      {gate(plan.wide[0], 0, gates), gate(plan.wide[1], 0, gates), gate(plan.wide[2], 0, gates)});
-}
-
-void Cell::sigmoid(const LocalTensor &tensor, int64_t gates) {
-  useRegisters(gates);
-  series.sigmoid(tensor, tensor, 1, 0);
-}
-
-/// tanh x = 2 sigmoid(2 x) - 1
-void Cell::tanh(const LocalTensor &to, const LocalTensor &from) {
-  useRegisters(1);
-  series.sigmoid(to, from, 2, 0);
-  addLinear(builder, to, to, 2, -1);
-}
-
-void Cell::stepLstm(const LocalTensor &products) {
-  product(plan.gates, plan.operand, recurrence.recurrenceAddress, 0, true);
-  arith(ArithOp::Add, plan.gates, plan.gates, products);
-  const LocalTensor candidate = gate(plan.gates, 3);
-  // All four by one series.
-  addLinear(builder, candidate, candidate, 2, 0);
-  sigmoid(plan.gates, 4);
-  addLinear(builder, candidate, candidate, 2, -1);
-  arith(ArithOp::Mul, plan.cell, gate(plan.gates, 2), plan.cell);
-  arith(ArithOp::Mul, candidate, gate(plan.gates, 0), candidate);
-  arith(ArithOp::Add, plan.cell, plan.cell, candidate);
-  tanh(candidate, plan.cell);
-  arith(ArithOp::Mul, plan.hidden, gate(plan.gates, 1), candidate);
-}
-
-void Cell::stepGru(const LocalTensor &products) {
-  const LocalTensor candidate = gate(plan.gates, 2);
-  const LocalTensor both = gate(plan.gates, 0, 2);
-  const LocalTensor reset = gate(plan.gates, 1);
-  product(recurrence.resetsProduct ? plan.gates : both, plan.operand, recurrence.recurrenceAddress,
-          0, true);
-  arith(ArithOp::Add, both, both, gate(products, 0, 2));
-  sigmoid(both, 2);
-  if (recurrence.resetsProduct) {
-    arith(ArithOp::Mul, candidate, reset, candidate);
-  } else {
-    arith(ArithOp::Mul, reset, reset, plan.hidden);
-    LocalTensor kept = reset;
-    if (plan.operand.type != DataType::F32) {
-      kept = plan.operand;
-      addCast(builder, kept, reset);
-    }
-    product(candidate, kept, recurrence.recurrenceAddress, 2, true);
-  }
-  arith(ArithOp::Add, candidate, candidate, gate(products, 2));
-  tanh(candidate, candidate);
-  // (1 - z) n + z h = n + z (h - n)
-  arith(ArithOp::Sub, plan.hidden, plan.hidden, candidate);
-  arith(ArithOp::Mul, plan.hidden, gate(plan.gates, 0), plan.hidden);
-  arith(ArithOp::Add, plan.hidden, plan.hidden, candidate);
-}
-
-void Cell::stepRnn(const LocalTensor &products) {
-  product(plan.gates, plan.operand, recurrence.recurrenceAddress, 0, true);
-  arith(ArithOp::Add, plan.gates, plan.gates, products);
-  tanh(plan.hidden, plan.gates);
-}
-
-void Cell::run() {
-  product(plan.products, recurrence.input, recurrence.filterAddress, 0, false);
-  begin(plan.hidden, recurrence.initialHidden);
-  if (plan.operand.type != DataType::F32)
-    begin(plan.operand, recurrence.initialHidden);
-  if (recurrence.kind == CellKind::Lstm)
-    begin(plan.cell, recurrence.initialCell);
-  const int64_t steps = recurrence.input.shape[3] / recurrence.batch;
-  for (int64_t i = 0; i < steps; ++i) {
-    const int64_t first = (recurrence.isReversed ? steps - 1 - i : i) * recurrence.batch;
-    const LocalTensor products = plan.products.slice(3, first, recurrence.batch);
-    if (recurrence.kind == CellKind::Lstm)
-      stepLstm(products);
-    else if (recurrence.kind == CellKind::Gru)
-      stepGru(products);
-    else
-      stepRnn(products);
-    if (plan.operand.type != DataType::F32)
-      addCast(builder, plan.operand, plan.hidden);
-    if (!recurrence.givesCell)
-      convert(recurrence.output.slice(3, first, recurrence.batch), plan.operand);
-  }
-  if (recurrence.givesCell)
-    convert(recurrence.output, plan.cell);
+Expected<uint32_t> checkedScratch(const std::string &where, const Recurrence &recurrence) {
+  const auto lies = [&](std::string_view name, const LocalTensor &tensor) {
+    Expected<void> fits = checkFloatTensor(where, name, tensor);
+    return fits ? checkLayout(where, name, tensor, Layout::Aligned) : fits;
+  };
+  if (Expected<void> fits = bm168x::checkRecurrence(where, recurrence, lies); !fits)
+    return propagate(fits);
+  TableSpace space(0);
+  bm168x::RecurrencePlan<LocalTensor, Series::kNumRegisters>(recurrence, space);
+  return space.next;
 }
 
 } // namespace
@@ -272,7 +109,7 @@ Expected<void> emitRecurrence(Builder &builder, const Recurrence &recurrence) {
   Expected<uint32_t> needed = checkedScratch(builder.layer(), recurrence);
   if (Expected<void> fits = checkScratch(builder.layer(), recurrence.scratch, needed); !fits)
     return fits;
-  Cell(builder, recurrence).run();
+  Cell(builder, recurrence, TableSpace(recurrence.scratch.address)).run();
   return {};
 }
 
