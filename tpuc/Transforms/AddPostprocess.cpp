@@ -62,6 +62,8 @@ public:
     });
   }
 
+  /// Has each level have its own of the extra numbers that all levels have together.
+  void spreadExtras();
   /// Computes shares and distances by ops of the chip, as far as whole tensors need them.
   void decode();
   /// What the network gives: boxes, and what they have besides.
@@ -89,8 +91,6 @@ private:
   }
   Value meanOfBins(Value boxes);
   NamedAttrList attributes(int64_t inputHeight, int64_t inputWidth);
-  Value masks(Value coefficients);
-
   func::FuncOp main;
   DetectorHeads heads;
   const PostprocessOptions &options;
@@ -118,16 +118,54 @@ Value PostprocessBuilder::meanOfBins(Value boxes) {
   return reshape(means, {map.items, 4, map.pixels()}, name + "_distances");
 }
 
+void PostprocessBuilder::spreadExtras() {
+  if (!heads.joinedExtras)
+    return;
+  if (heads.partFields.empty())
+    heads.partFields = {4 * heads.bins + heads.numClasses};
+  const size_t parts = heads.partFields.size();
+  heads.partFields.push_back(heads.extra);
+  const int64_t items = (*dimsOf(heads.joinedExtras))[0];
+  const std::string name = layerName(heads.joinedExtras.getDefiningOp()) + "_level";
+  SmallVector<Value> inputs;
+  int64_t before = 0;
+  for (size_t level = 0; level < heads.grids.size() / 2; ++level) {
+    const int64_t places = heads.grids[2 * level] * heads.grids[2 * level + 1];
+    inputs.append(heads.inputs.begin() + level * parts, heads.inputs.begin() + (level + 1) * parts);
+    Value none = create<NoneOp>(getUnknownLoc(), getNoneType());
+    inputs.push_back(create<SliceOp>(
+        named(name), TypeRange(like(heads.joinedExtras, {items, heads.extra, places})),
+        ValueRange{heads.joinedExtras, none, none, none, none},
+        ArrayRef{getNamedAttr("offset", getI64ArrayAttr({0, 0, before})),
+                 getNamedAttr("ends", getI64ArrayAttr({items, heads.extra, before + places}))}));
+    before += places;
+  }
+  heads.inputs = std::move(inputs);
+}
+
 void PostprocessBuilder::decode() {
   const bool isWhole = heads.partFields.empty();
   const size_t parts = isWhole ? 1 : heads.partFields.size();
+  // The parts that hold scores and nothing else.
+  const int64_t firstScore = 4 * heads.bins;
+  const int64_t behindScores = firstScore + (heads.objectness ? 1 : 0) + heads.numClasses;
+  std::vector<bool> isScore(parts, isWhole);
+  int64_t field = 0;
+  int64_t numScores = 0;
+  for (size_t part = 0; part < heads.partFields.size(); ++part) {
+    const int64_t end = field + heads.partFields[part];
+    isScore[part] = field >= firstScore && end <= behindScores;
+    numScores += isScore[part] ? end - field : 0;
+    field = end;
+  }
   // Of a map that has all fields, a sigmoid of everything is right only for these boxes.
   const bool needsSigmoid =
-      heads.scoreCode == "SIGMOID" && (!isWhole || heads.boxCode == "ANCHOR_SQUARE");
-  const bool needsMeans = heads.bins > 1 && !isWhole;
+      heads.scoreCode == "SIGMOID" &&
+      (isWhole ? heads.boxCode == "ANCHOR_SQUARE" : numScores == behindScores - firstScore);
+  const bool needsMeans = heads.bins > 1 && !isWhole && heads.partFields[0] == firstScore;
   for (size_t index = 0; index < heads.inputs.size(); ++index) {
     Value &input = heads.inputs[index];
-    if (needsSigmoid && (isWhole || index % parts > 0))
+    if (needsSigmoid && isScore[index % parts])
       input = sigmoid(input);
     if (needsMeans && index % parts == 0)
       input = meanOfBins(input);
@@ -196,6 +234,9 @@ NamedAttrList PostprocessBuilder::attributes(int64_t inputHeight, int64_t inputW
   flag("agnostic", options.agnostic.value_or(false));
   flag("multi_label", options.multiLabel.value_or(heads.multiLabel));
   flag("rotated", heads.rotated);
+  flag("extras_decoded", heads.extrasDecoded);
+  if (heads.protos)
+    list.set("mask", getStringAttr(options.cropMasks.value_or(true) ? "BOX" : "WHOLE"));
   if (options.classes)
     list.set("classes", getI64ArrayAttr(*options.classes));
   integers("picture", options.picture);
@@ -204,38 +245,28 @@ NamedAttrList PostprocessBuilder::attributes(int64_t inputHeight, int64_t inputW
   return list;
 }
 
-/// Shares of masks of the whole input: sigmoids of sums of the protos.
-Value PostprocessBuilder::masks(Value coefficients) {
-  const HeadMap protos = *asMap(heads.protos);
-  const int64_t rows = (*dimsOf(coefficients))[0];
-  Value planes = reshape(heads.protos, {protos.channels, protos.pixels()}, "mask_planes");
-  Value none = create<NoneOp>(getUnknownLoc(), getNoneType());
-  Value sums =
-      create<MatMulOp>(named("mask_sums"), TypeRange(like(planes, {rows, protos.pixels()})),
-                       ValueRange{coefficients, planes, none});
-  Value shares =
-      create<SigmoidOp>(named("mask_shares"), TypeRange(sums.getType()), ValueRange(sums));
-  return reshape(shares, {rows, protos.height, protos.width}, "masks");
-}
-
 SmallVector<Value> PostprocessBuilder::detect(int64_t inputHeight, int64_t inputWidth) {
   const int64_t items = (*dimsOf(heads.inputs.front()))[0];
   const NamedAttrList list = attributes(inputHeight, inputWidth);
   const int64_t rows = items * cast<IntegerAttr>(list.get("keep_topk")).getInt();
   Value first = heads.inputs.front();
-  const SmallVector<Type> types = {like(first, {1, 1, rows, 7}),
-                                   heads.extra > 0 ? Type(like(first, {rows, heads.extra}))
-                                                   : Type(getNoneType())};
-  const StringRef what = heads.protos          ? "mask_coefficients"
-                         : heads.keyPoints > 0 ? "key_points"
-                                               : "angles";
+  Type extras = getNoneType();
+  if (heads.protos) {
+    const HeadMap protos = *asMap(heads.protos);
+    extras = like(first, {rows, protos.height, protos.width});
+    heads.inputs.push_back(heads.protos);
+  } else if (heads.extra > 0) {
+    extras = like(first, {rows, heads.extra});
+  }
+  const SmallVector<Type> types = {like(first, {1, 1, rows, 7}), extras};
+  const StringRef what = heads.protos ? "masks" : heads.keyPoints > 0 ? "key_points" : "angles";
   Location location = named("detections");
   if (heads.extra > 0)
     location = FusedLoc::get(getContext(), {location, named(what.str())});
   auto found = create<ObjectDetectionOp>(location, types, heads.inputs, list.getAttrs());
   SmallVector<Value> results = {found.getOutput()};
   if (heads.extra > 0)
-    results.push_back(heads.protos ? masks(found.getExtras()) : found.getExtras());
+    results.push_back(found.getExtras());
   return results;
 }
 
@@ -257,6 +288,8 @@ Expected<void> apply(const PostprocessOptions &options, DetectorHeads &heads) {
     return refuses("variances", "the boxes have none");
   if (options.bins && (isDecoded || heads.boxCode != "DISTANCES"))
     return refuses("bins", isDecoded ? "the boxes are decoded" : "the boxes are no distances");
+  if (options.cropMasks && !heads.protos)
+    return refuses("crop_masks", "there are no masks");
   if (heads.labelled && !options.scores.empty())
     return refuses("scores", "the boxes have their class");
   if (heads.labelled && options.multiLabel)
@@ -280,8 +313,6 @@ Expected<void> apply(const PostprocessOptions &options, DetectorHeads &heads) {
     heads.scoreCode = options.scores == "none"      ? "NONE"
                       : options.scores == "sigmoid" ? "SIGMOID"
                                                     : "SOFTMAX";
-  if (heads.protos && (*dimsOf(heads.protos))[0] != 1)
-    return makeError("--add_postprocess", "masks of several pictures", "a batch of one");
   return {};
 }
 
@@ -332,6 +363,7 @@ Expected<std::string> tpuc::addPostprocess(ModuleOp module, const std::string &v
   if (Expected<void> applied = apply(options, *heads); !applied)
     return propagate(applied);
   PostprocessBuilder builder(*main, *heads, options);
+  builder.spreadExtras();
   const bool isOnHost = options.decode == "host";
   if (!isOnHost)
     builder.decode();

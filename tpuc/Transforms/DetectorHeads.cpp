@@ -117,7 +117,12 @@ private:
   int64_t items() const { return outputs.front().dims().empty() ? 0 : outputs.front().dims()[0]; }
   /// The levels whose maps all outputs are, the largest first; those of one grid are its parts.
   /// `fieldsOf`: how many fields the records of a map have. Empty where they are no such maps.
-  std::vector<Level> rawLevels(function_ref<int64_t(const HeadMap &)> fieldsOf) const;
+  /// `other`: what is no map of levels.
+  std::vector<Level> rawLevels(function_ref<int64_t(const HeadMap &)> fieldsOf,
+                               ArrayRef<const HeadOutput *> other = {}) const;
+  const HeadOutput *finestMap() const;
+  const HeadOutput *joinedExtras() const;
+  int64_t numExtras(int64_t fields, const HeadOutput *protos) const;
   /// How many pixels the usual grids have together, of as many anchors; none other than `wanted`.
   bool isUsualNumber(int64_t wanted, int64_t anchors) const;
   void describe(DetectorHeads &heads, const std::string &form) const;
@@ -169,9 +174,12 @@ bool HeadFinder::isUsualNumber(int64_t wanted, int64_t anchors) const {
   });
 }
 
-std::vector<Level> HeadFinder::rawLevels(function_ref<int64_t(const HeadMap &)> fieldsOf) const {
+std::vector<Level> HeadFinder::rawLevels(function_ref<int64_t(const HeadMap &)> fieldsOf,
+                                         ArrayRef<const HeadOutput *> other) const {
   std::vector<Level> levels;
   for (const HeadOutput &output : outputs) {
+    if (llvm::is_contained(other, &output))
+      continue;
     if (output.maps().empty())
       return {};
     const int64_t fields = fieldsOf(output.maps().front());
@@ -267,9 +275,10 @@ SmallVector<HeadMap> partsOf(const HeadMap &map) {
 /// Has the tensors that are joined stand by themselves, where all levels have the same ones: nobody
 /// needs to join them then. `isGood`: what the channels of these tensors must be.
 void separateParts(std::vector<Level> &levels, function_ref<bool(ArrayRef<HeadMap> parts)> isGood) {
-  std::vector<Level> apart;
-  for (const Level &level : levels)
-    apart.push_back({level.parts.size() == 1 ? partsOf(level.parts.front()) : level.parts});
+  std::vector<Level> apart(levels.size());
+  for (auto [level, separate] : llvm::zip_equal(levels, apart))
+    for (const HeadMap &part : level.parts)
+      separate.parts.append(partsOf(part));
   const auto channels = [](const Level &level) {
     return llvm::map_to_vector(level.parts, [](const HeadMap &part) { return part.channels; });
   };
@@ -279,40 +288,131 @@ void separateParts(std::vector<Level> &levels, function_ref<bool(ArrayRef<HeadMa
     levels = std::move(apart);
 }
 
+/// Moves the first part of `channels` among those from `place` on there. False without one.
+bool bring(Level &level, size_t place, int64_t channels) {
+  auto *from = level.parts.begin() + place;
+  auto *found = std::find_if(from, level.parts.end(),
+                             [&](const HeadMap &part) { return part.channels == channels; });
+  if (found == level.parts.end())
+    return false;
+  std::rotate(from, found, found + 1);
+  return true;
+}
+
+/// Has the extra numbers be points of three, or else two. False where they are no such points.
+bool setPoints(DetectorHeads &heads) {
+  const int64_t each = heads.extra % 3 == 0 ? 3 : 2;
+  heads.keyPoints = heads.extra / each;
+  return heads.keyPoints > 0 && heads.extra % each == 0;
+}
+
+/// The output with the largest map, what masks are sums of; null where another one is as large.
+const HeadOutput *HeadFinder::finestMap() const {
+  const HeadOutput *finest = nullptr;
+  int64_t most = 0;
+  for (const HeadOutput &output : outputs) {
+    int64_t pixels = 0;
+    for (const HeadMap &map : output.maps())
+      pixels = std::max(pixels, map.pixels());
+    if (pixels >= most)
+      finest = pixels == most ? nullptr : &output;
+    most = std::max(most, pixels);
+  }
+  return finest && finest->maps().front().map == finest->value() && isRaw(*finest) ? finest
+                                                                                   : nullptr;
+}
+
+/// The one output that was computed from maps: angles or points of all levels. Else null.
+const HeadOutput *HeadFinder::joinedExtras() const {
+  const HeadOutput *found = nullptr;
+  for (const HeadOutput &output : outputs) {
+    if (isRaw(output))
+      continue;
+    if (found || output.dims().size() != 3 || output.dims()[0] != items() ||
+        !output.value().getDefiningOp())
+      return nullptr;
+    found = &output;
+  }
+  return found;
+}
+
+/// How many of the `fields` behind the box are neither the box nor scores.
+int64_t HeadFinder::numExtras(int64_t fields, const HeadOutput *protos) const {
+  switch (version.task) {
+  case Task::Boxes:
+    return 0;
+  case Task::Masks:
+    return protos->dims()[1];
+  case Task::Points:
+    return fields - options.numClasses.value_or(1);
+  case Task::Angle:
+    return 1;
+  }
+  llvm_unreachable("no task");
+}
+
 HeadFinder::Found HeadFinder::rawAnchorFree() {
-  if (version.task != Task::Boxes)
+  const bool hasMasks = version.task == Task::Masks;
+  const HeadOutput *protos = hasMasks ? finestMap() : nullptr;
+  const HeadOutput *joined = version.task == Task::Boxes || hasMasks ? nullptr : joinedExtras();
+  if (hasMasks && !protos)
     return std::optional<DetectorHeads>();
-  std::vector<Level> levels = rawLevels([](const HeadMap &map) { return map.channels; });
+  std::vector<Level> levels =
+      rawLevels([](const HeadMap &map) { return map.channels; }, {protos, joined});
   if (levels.empty())
     return std::optional<DetectorHeads>();
-  separateParts(levels, [](ArrayRef<HeadMap> parts) { return parts.size() == 2; });
+  const bool hasExtras = version.task != Task::Boxes && !joined;
+  const size_t most = hasExtras ? 3 : 2;
+  separateParts(levels, [&](ArrayRef<HeadMap> parts) { return parts.size() == most; });
   const size_t parts = levels.front().parts.size();
+  if (parts > most)
+    return std::optional<DetectorHeads>();
   const auto hasDistributions = [&](const HeadMap &map) {
-    return parts == 1 ? map.channels > 64 : map.channels == 64;
+    return parts < most ? map.channels > 64 : map.channels == 64;
   };
   const int64_t bins =
       options.bins.value_or(llvm::any_of(levels.front().parts, hasDistributions) ? 16 : 1);
-  if (parts > 2)
+  const int64_t fields = levels.front().channels() - 4 * bins;
+  const int64_t extra = hasExtras ? numExtras(fields, protos) : 0;
+  const int64_t numClasses = fields - extra;
+  if (numClasses < 1 || (hasExtras && extra < 1))
     return std::optional<DetectorHeads>();
-  if (parts == 2)
-    for (Level &level : levels)
-      if (level.parts[0].channels != 4 * bins)
-        std::swap(level.parts[0], level.parts[1]);
-  const int64_t numClasses = levels.front().channels() - 4 * bins;
-  if (numClasses < 1 || llvm::any_of(
-                            levels,
-                            [&](const Level &level) {
-                              return level.channels() != levels.front().channels() ||
-                                     (parts == 2 && level.parts[0].channels != 4 * bins);
-                            }))
-    return std::optional<DetectorHeads>();
+  const SmallVector<int64_t> wanted = parts == most
+                                          ? SmallVector<int64_t>{4 * bins, numClasses, extra}
+                                          : SmallVector<int64_t>{4 * bins + numClasses, extra};
+  for (Level &level : levels) {
+    if (level.channels() != levels.front().channels())
+      return std::optional<DetectorHeads>();
+    if (parts == 1)
+      continue;
+    // Parts of equal channels are in their order.
+    for (size_t place = 0; place < parts; ++place)
+      if (!bring(level, place, wanted[place]))
+        return std::optional<DetectorHeads>();
+  }
   DetectorHeads heads;
   takeLevels(heads, levels);
   heads.bins = bins;
   heads.numClasses = numClasses;
-  heads.scoreCode = parts == 2 && isActivated(levels.front().parts[1].map) ? "NONE" : "SIGMOID";
+  heads.scoreCode = parts == most && isActivated(levels.front().parts[1].map) ? "NONE" : "SIGMOID";
   heads.nmsThreshold = version.isEndToEnd ? 1 : 0.45;
-  describe(heads, "raw maps");
+  heads.extra = extra;
+  heads.rotated = version.task == Task::Angle;
+  if (protos)
+    heads.protos = protos->value();
+  if (joined) {
+    int64_t places = 0;
+    for (const Level &level : levels)
+      places += level.height() * level.width();
+    heads.extra = joined->dims()[1];
+    heads.joinedExtras = joined->value();
+    heads.extrasDecoded = true;
+    if (joined->dims()[2] != places || (heads.rotated && heads.extra != 1))
+      return std::optional<DetectorHeads>();
+  }
+  if (version.task == Task::Points && !setPoints(heads))
+    return std::optional<DetectorHeads>();
+  describe(heads, joined ? "raw maps, and decoded extras," : "raw maps");
   return std::optional(std::move(heads));
 }
 
@@ -324,19 +424,10 @@ HeadFinder::Found HeadFinder::rawExponential() {
   separateParts(levels, [](ArrayRef<HeadMap> parts) {
     return parts.size() > 1 && parts.size() <= 3 && parts.front().channels == 4;
   });
-  for (Level &level : levels) {
-    const auto bring = [&](size_t place, int64_t channels) {
-      auto *from = level.parts.begin() + place;
-      auto *found = std::find_if(from, level.parts.end(),
-                                 [&](const HeadMap &part) { return part.channels == channels; });
-      if (found == level.parts.end())
-        return false;
-      std::rotate(from, found, found + 1);
-      return true;
-    };
-    if (level.parts.size() > 1 && !(bring(0, 4) && (level.parts.size() == 2 || bring(1, 1))))
+  for (Level &level : levels)
+    if (level.parts.size() > 1 &&
+        !(bring(level, 0, 4) && (level.parts.size() == 2 || bring(level, 1, 1))))
       return std::optional<DetectorHeads>();
-  }
   const size_t parts = levels.front().parts.size();
   const int64_t numClasses = levels.front().channels() - 5;
   if (parts > 3 || numClasses < 1 ||
@@ -427,16 +518,12 @@ HeadFinder::Found HeadFinder::decodedWithExtras() {
           heads.protos = other.value();
           heads.extra = map->channels;
         }
-    if (version.task == Task::Points) {
-      heads.extra = fields - options.numClasses.value_or(1);
-      heads.keyPoints = heads.extra / (heads.extra % 3 == 0 ? 3 : 2);
-    }
     heads.rotated = version.task == Task::Angle;
-    if (heads.rotated)
-      heads.extra = 1;
+    if (version.task != Task::Masks)
+      heads.extra = numExtras(fields, nullptr);
     heads.numClasses = fields - heads.extra;
     if (heads.numClasses < 1 || (version.task != Task::Boxes && heads.extra < 1) ||
-        (heads.keyPoints > 0 && heads.extra % heads.keyPoints != 0))
+        (version.task == Task::Points && !setPoints(heads)))
       continue;
     describe(heads, fmt::format("{} decoded boxes", dims[isPlanes ? 2 : 1]));
     return std::optional(std::move(heads));
@@ -533,11 +620,18 @@ Expected<DetectorHeads> HeadFinder::run() {
       {Family::Priors, "[N, boxes, 4] and [N, boxes, classes]"}};
   const auto *expected =
       llvm::find_if(kExpected, [&](const auto &each) { return each.first == version.family; });
-  return makeError(
-      kWhere,
-      fmt::format("no heads of {} at the outputs {}", std::string_view(version.name),
-                  outputsText()),
-      fmt::format("{}, for an input of {}x{}", expected->second, inputHeight, inputWidth));
+  static constexpr std::pair<Task, std::string_view> kMore[] = {
+      {Task::Boxes, ""},
+      {Task::Masks, ", each with coefficients, and a map [N, coefficients, H, W] of a finer grid"},
+      {Task::Points, ", each with 3 or 2 numbers for each point"},
+      {Task::Angle, ", each with an angle"}};
+  const auto *more =
+      llvm::find_if(kMore, [&](const auto &each) { return each.first == version.task; });
+  return makeError(kWhere,
+                   fmt::format("no heads of {} at the outputs {}", std::string_view(version.name),
+                               outputsText()),
+                   fmt::format("{}{}, for an input of {}x{}", expected->second, more->second,
+                               inputHeight, inputWidth));
 }
 
 } // namespace

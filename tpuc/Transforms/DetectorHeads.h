@@ -39,10 +39,13 @@ struct DetectorHeads {
   bool normalized = false;
   bool multiLabel = false;
   bool rotated = false;
+  bool extrasDecoded = false;
   /// Where the authors' programs suppress no boxes, this is 1.
   double nmsThreshold = 0.45;
   /// [N, extra, height, width]: what masks are sums of; null without them.
   mlir::Value protos;
+  /// [N, extra, places of all levels], which `inputs` leave out; null where they have all fields.
+  mlir::Value joinedExtras;
   /// For users: which outputs it took, and as what.
   std::string what;
 };

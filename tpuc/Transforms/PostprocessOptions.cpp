@@ -175,6 +175,7 @@ const std::map<std::string, Reader> &readers() {
       {"bins", integer(&Options::bins, 1, 4096)},
       {"boxes", word(&Options::boxes, {"center", "corners"})},
       {"classes", readClasses},
+      {"crop_masks", flag(&Options::cropMasks)},
       {"decode", word(&Options::decode, {"chip", "host"})},
       {"keep", integer(&Options::keep, 1, kMost)},
       {"letterbox", word(&Options::letterbox, {"center", "normal"})},

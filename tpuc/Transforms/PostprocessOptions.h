@@ -33,6 +33,7 @@ struct PostprocessOptions {
   std::optional<bool> multiLabel;
   std::optional<bool> normalized;
   std::optional<bool> swapXy;
+  std::optional<bool> cropMasks;
   std::optional<std::vector<int64_t>> classes;
   std::vector<std::vector<double>> anchors; ///< Width and height of each, a list for each level.
   std::vector<double> scaleXy;              ///< One for each level.

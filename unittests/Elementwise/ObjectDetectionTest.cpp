@@ -215,6 +215,63 @@ TEST_F(ObjectDetectionTest, ComparesRotatedBoxesByTheirGaussians) {
   EXPECT_EQ(detect(rotated, {flat}), "1x1x2x7xf32: 0 0 0.75 10 10 0 2 0 0 0.5 10 10 0 2");
 }
 
+TEST_F(ObjectDetectionTest, TurnsDistancesByTheAngle) {
+  const std::string rotated = kGrid + "box_code = \"DISTANCES\", grids = [1, 1], extra = 1 : i64, "
+                                      "rotated = true";
+  // 16 to the left, 48 to the right, 8 up and down: a middle 16 to the right of the place. s(0) -
+  // 1/4 of pi turns that by an eighth; decoded, a right angle has it below.
+  EXPECT_EQ(run("ObjectDetection", rotated, {f32({1, 6, 1, 1}, {.25, .125, .75, .125, .5, 0})},
+                {true, true}),
+            "1x1x1x7xf32: 0 0 0.5 43.31371 43.31371 64 16 | 1x1xf32: 0.7853982");
+  EXPECT_EQ(run("ObjectDetection", rotated + ", extras_decoded = true",
+                {f32({1, 6, 1, 1}, {.25, .125, .75, .125, .5, 1.5707963267948966})}, {true, true}),
+            "1x1x1x7xf32: 0 0 0.5 32 48 64 16 | 1x1xf32: 1.5707964");
+}
+
+TEST_F(ObjectDetectionTest, PointsOfAGridAreDecodedOnce) {
+  const std::string points = kGrid + "box_code = \"DISTANCES\", grids = [1, 1], extra = 3 : i64, "
+                                     "key_points = 1 : i64";
+  // Scores may be shares already: what follows them is not.
+  const Tensor one = f32({1, 8, 1, 1}, {.5, .5, .5, .5, .5, .25, .125, 0});
+  EXPECT_EQ(run("ObjectDetection", points, {one}, {true, true}),
+            "1x1x1x7xf32: 0 0 0.5 32 32 64 64 | 1x3xf32: 32 16 0.5");
+  EXPECT_EQ(run("ObjectDetection", points + ", extras_decoded = true", {one}, {true, true}),
+            "1x1x1x7xf32: 0 0 0.5 32 32 64 64 | 1x3xf32: 0.25 0.125 0");
+}
+
+TEST_F(ObjectDetectionTest, MasksAreThoseOfTheirBoxes) {
+  const std::string masks = "box_code = \"CORNERS\", layout = \"ANCHORS\", num_classes = 1 : i64, "
+                            "input_height = 8 : i64, "
+                            "input_width = 16 : i64, keep_topk = 2 : i64, extra = 2 : i64, mask = ";
+  // Pixels of the planes are 4 by 4 of the input: columns 1 and 2 are those from 2/4 to below 9/4.
+  const Tensor box = f32({1, 1, 7}, {2, 4, 9, 8, .5, 2, -1});
+  const double third = std::log(3.0);
+  const Tensor planes = f32({1, 2, 2, 4}, {0, third, 0, 0, 0, third, 0, 0, //
+                                           0, third, 0, 0, 0, third, third, 0});
+  // 2 ln 3 - ln 3: 3/4; 0: 1/2; -ln 3: 1/4. The second row of objects is left over.
+  EXPECT_EQ(run("ObjectDetection", masks + "\"BOX\"", {box, planes}, {true, true}),
+            "1x1x2x7xf32: 0 0 0.5 5.5 6 7 4 0 0 0 0 0 0 0 | 2x2x4xf32: 0 0 0 0 0 0.75 0.25 0 0 0 0 "
+            "0 0 0 0 0");
+  EXPECT_EQ(run("ObjectDetection", masks + "\"WHOLE\"", {box, planes}, {true, true}),
+            "1x1x2x7xf32: 0 0 0.5 5.5 6 7 4 0 0 0 0 0 0 0 | 2x2x4xf32: 0.5 0.75 0.5 0.5 0.5 0.75 "
+            "0.25 0.5 0 0 0 0 0 0 0 0");
+  // A pixel on the upper edge is inside, one on the lower edge is not; outside of the map is
+  // nothing.
+  EXPECT_EQ(run("ObjectDetection", masks + "\"BOX\"",
+                {f32({1, 1, 7}, {-9, -9, 4, 4, .5, 0, 0}), planes}, {true, true}),
+            "1x1x2x7xf32: 0 0 0.5 -2.5 -2.5 13 13 0 0 0 0 0 0 0 | 2x2x4xf32: 0.5 0 0 0 0 0 0 0 0 0 "
+            "0 0 0 0 0 0");
+  const auto refuses = [&](const std::vector<std::optional<Tensor>> &inputs,
+                           const std::string &attributes, const std::string &expected) {
+    const std::string found = run("ObjectDetection", attributes, inputs, {true, true});
+    EXPECT_NE(found.find(expected), std::string::npos) << found;
+  };
+  refuses({box}, masks + "\"BOX\"", "has a mask without planes");
+  refuses({box, planes}, masks + "\"ROUND\"", "'mask' is 'ROUND'");
+  refuses({box, f32({1, 3, 1, 1}, {0, 0, 0})}, masks + "\"BOX\"",
+          "the planes of masks has shape [1, 3, 1, 1]; expected [N, 2, H, W]");
+}
+
 TEST_F(ObjectDetectionTest, ItemsFollowEachOther) {
   EXPECT_EQ(detect(kDecoded, {f32({2, 1, 6}, {1, 1, 2, 2, 0.25, 0, 3, 3, 2, 2, 0, 0.5})}),
             "1x1x6x7xf32: 1 1 0.5 3 3 2 2 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 "

@@ -50,6 +50,11 @@ def anchored(net, maps, item):
     return np.concatenate(boxes), np.concatenate(scores)
 
 
+def turns(t):
+    """Angles of YOLOv8's rotated boxes."""
+    return (sigmoid(t) - 0.25) * np.pi
+
+
 def distances(net, maps, item):
     boxes, scores = [], []
     for level, (parts, stride) in enumerate(zip(maps, net.strides)):
@@ -62,6 +67,13 @@ def distances(net, maps, item):
             t = (bins * np.arange(BINS).reshape(1, -1, 1, 1)).sum(1)
             share = sigmoid(parts[1][item].astype(float))
         edges = np.stack([x + 0.5 - t[0], y + 0.5 - t[1], x + 0.5 + t[2], y + 0.5 + t[3]], -1) * stride
+        if net.version.endswith("obb"):
+            # The distances are those along the sides, and the angle turns them around the cell's middle.
+            angle = turns(parts[2][item, 0].astype(float))
+            dx, dy = (t[2] - t[0]) / 2, (t[3] - t[1]) / 2
+            x = x + 0.5 + dx * np.cos(angle) - dy * np.sin(angle)
+            y = y + 0.5 + dx * np.sin(angle) + dy * np.cos(angle)
+            edges = corners(x, y, t[0] + t[2], t[1] + t[3]) * stride
         boxes.append(edges.reshape(-1, 4))
         scores.append(share.reshape(net.classes, -1).T)
     return np.concatenate(boxes), np.concatenate(scores)
@@ -114,13 +126,28 @@ def extras(net, maps, item):
     for level, (parts, stride) in enumerate(zip(maps, net.strides)):
         t = parts[2][item].astype(float)
         if task == "obb":
-            t = (sigmoid(t) - 0.25) * np.pi
+            t = turns(t)
         if task == "pose":
             x, y = cells(*net.grids[level])
             t = t.reshape(17, 3, *net.grids[level])
             t = np.stack([(2 * t[:, 0] + x) * stride, (2 * t[:, 1] + y) * stride, sigmoid(t[:, 2])], 1)
         rows.append(t.reshape(-1, x.size if task == "pose" else t[0].size).T)
     return np.concatenate(rows)
+
+
+def masks(net, factors, protos, boxes, crop):
+    """Shares [R, H, W] of the pixels of `protos`, 0 outside of the boxes with `crop`; and which of them are nearer
+    to an edge than boxes are exact. Bolya et al. 2019, 3.2, with the cropping of Ultralytics' crop_mask."""
+    shares = sigmoid(np.tensordot(factors, protos, 1))
+    if not crop:
+        return shares, np.zeros(shares.shape, bool)
+    height, width = protos.shape[1:]
+    x, y = np.arange(width)[None, None, :], np.arange(height)[None, :, None]
+    left, top, right, bottom = (each[:, None, None] for each in (
+        boxes * np.tile([width / net.width, height / net.height], 2)).T)
+    inside = (x >= left) & (x < right) & (y >= top) & (y < bottom)
+    near = np.minimum(np.minimum(abs(x - left), abs(x - right)), np.minimum(abs(y - top), abs(y - bottom))) < 1e-3
+    return shares * inside, near
 
 
 def overlaps(box, others):
@@ -130,6 +157,19 @@ def overlaps(box, others):
     area = np.prod(np.maximum(others[:, 2:] - others[:, :2], 0), -1)
     union = np.prod(np.maximum(box[2:] - box[:2], 0)) + area - common
     return np.where(union > 0, common / np.where(union > 0, union, 1), 0)
+
+
+def matched(rows, others, least):
+    """How many of `rows` (class, score, x1, y1, x2, y2) one of `others` of the same class overlaps by `least`; each serves
+    once."""
+    left, count = list(range(len(others))), 0
+    for row in rows:
+        near = [each for each in left if others[each, 0] == row[0]]
+        shares = overlaps(row[2:], others[near][:, 2:]) if near else np.zeros(1)
+        if shares.max() >= least:
+            left.remove(near[int(shares.argmax())])
+            count += 1
+    return count
 
 
 def covariances(box, angle):

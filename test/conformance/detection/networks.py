@@ -125,13 +125,22 @@ def pairs(build):
     return [corners, graph.node("Mul", confidence, classes)]
 
 
-def decoded_distances(build, distances, end_to_end=False):
-    """Centres and sizes, or corners, [N, 4, P] of the distances [N, 4, P]."""
+def decoded_distances(build, distances, end_to_end=False, angle=None):
+    """Centres and sizes, or corners, [N, 4, P] of the distances [N, 4, P], turned by the angle [N, 1, P]."""
     net, graph = build.net, build.graph
     points = [build.grid(height, width, 0.5).reshape(-1, 2) for height, width in net.grids]
     steps = np.concatenate([np.full(len(each), stride) for each, stride in zip(points, net.strides)])
     points = np.concatenate(points).T[None]
     lt, rb = graph.node("Split", distances, [2, 2], outputs=2, axis=1)
+    if angle is not None:
+        half = graph.node("Mul", graph.node("Sub", rb, lt), np.float32(0.5))
+        along, across = graph.node("Split", half, [1, 1], outputs=2, axis=1)
+        cosine, sine = graph.node("Cos", angle), graph.node("Sin", angle)
+        x = graph.node("Sub", graph.node("Mul", along, cosine), graph.node("Mul", across, sine))
+        y = graph.node("Add", graph.node("Mul", along, sine), graph.node("Mul", across, cosine))
+        centre = graph.node("Add", graph.node("Concat", x, y, axis=1), points)
+        boxes = graph.node("Concat", centre, graph.node("Add", lt, rb), axis=1)
+        return graph.node("Mul", boxes, np.float32(steps).reshape(1, 1, -1))
     low = graph.node("Sub", points, lt)
     high = graph.node("Add", rb, points)
     if end_to_end:
@@ -162,44 +171,44 @@ def anchor_free(build, form):
         boxes = build.conv(stride, 4 * BINS, lambda c: c < 0, 1.5)
         scores = build.conv(stride, net.classes, lambda c: c >= 0)
         net.raw.append([boxes, scores])
-        if form == "apart":
-            outputs += [boxes, scores]
-            continue
+        more = []
         if extra:
-            more = build.conv(stride, extra, lambda c: c < 0)
-            net.raw[-1].append(more)
-            extras.append(graph.node("Reshape", more, [net.items, extra, height * width]))
-        joined = graph.node("Concat", boxes, scores, axis=1)
-        outputs.append(joined)
-        if form == "maps":
+            more = [build.conv(stride, extra, lambda c: c < 0)]
+            net.raw[-1] += more
+            extras.append(graph.node("Reshape", *more, [net.items, extra, height * width]))
+        if form == "apart":
+            outputs += [boxes, scores, *more]
             continue
-        outputs[-1] = graph.node("Reshape", joined, [net.items, 4 * BINS + net.classes, height * width])
-    if form in ("maps", "apart"):
-        return outputs
+        joined = graph.node("Concat", boxes, scores, *(more if form == "maps" else []), axis=1)
+        outputs.append(joined)
+        if form not in ("maps", "levels", "decoded"):
+            outputs[-1] = graph.node("Reshape", joined, [net.items, 4 * BINS + net.classes, height * width])
+    protos = []
+    if task == "seg":
+        net.protos = build.conv(4, extra, lambda c: c < 0)
+        protos = [net.protos]
     places = sum(height * width for height, width in net.grids)
+    more = graph.node("Concat", *extras, axis=2) if extra else None
+    if form in ("maps", "apart"):
+        return outputs + protos
+    if form == "levels":
+        return [*outputs, more, *protos]
+    if task == "pose":
+        more = decoded_points(build, more, places)
+    if task == "obb":
+        more = graph.node("Mul", graph.node("Sub", graph.node("Sigmoid", more), np.float32(0.25)), np.float32(np.pi))
+    if form == "decoded":
+        return [*outputs, more]
     joined = graph.node("Concat", *outputs, axis=2)
     if form == "joined":
         return [joined]
     boxes, scores = graph.node("Split", joined, [4 * BINS, net.classes], outputs=2, axis=1)
-    end_to_end = net.version == "yolov10"
-    boxes = decoded_distances(build, mean_bins(build, boxes, places), end_to_end)
-    parts = [boxes, graph.node("Sigmoid", scores)]
-    if extra:
-        more = graph.node("Concat", *extras, axis=2)
-        if task == "pose":
-            more = decoded_points(build, more, places)
-        if task == "obb":
-            more = graph.node("Mul", graph.node("Sub", graph.node("Sigmoid", more), np.float32(0.25)),
-                              np.float32(np.pi))
-        parts.append(more)
-    columns = graph.node("Concat", *parts, axis=1)
+    boxes = decoded_distances(build, mean_bins(build, boxes, places), net.version == "yolov10",
+                              more if task == "obb" else None)
+    columns = graph.node("Concat", boxes, graph.node("Sigmoid", scores), *([more] if extra else []), axis=1)
     if form == "chosen":
         return [chosen(build, columns)]
-    outputs = [graph.node("Transpose", columns, perm=[0, 2, 1]) if form == "rows" else columns]
-    if task == "seg":
-        net.protos = build.conv(4, extra, lambda c: c < 0)
-        outputs.append(net.protos)
-    return outputs
+    return [graph.node("Transpose", columns, perm=[0, 2, 1]) if form == "rows" else columns, *protos]
 
 
 def decoded_points(build, points, places):
@@ -300,15 +309,15 @@ FORMS = {
     "yolov6": (plain_distances, ("apart", "boxes")),
     "yolov7": (anchored, ("maps", "permuted", "boxes")),
     "yolov8": (anchor_free, ("maps", "apart", "joined", "boxes", "rows")),
-    "yolov8_seg": (anchor_free, ("boxes",)),
-    "yolov8_pose": (anchor_free, ("boxes",)),
-    "yolov8_obb": (anchor_free, ("boxes",)),
+    "yolov8_seg": (anchor_free, ("maps", "apart", "levels", "boxes")),
+    "yolov8_pose": (anchor_free, ("maps", "apart", "levels", "decoded", "boxes")),
+    "yolov8_obb": (anchor_free, ("maps", "apart", "levels", "decoded", "boxes")),
     "yolov9": (anchor_free, ("maps", "boxes")),
     "yolov10": (anchor_free, ("maps", "boxes", "chosen")),
     "yolov11": (anchor_free, ("maps", "apart", "joined", "boxes", "rows")),
-    "yolov11_seg": (anchor_free, ("boxes",)),
-    "yolov11_pose": (anchor_free, ("boxes",)),
-    "yolov11_obb": (anchor_free, ("boxes",)),
+    "yolov11_seg": (anchor_free, ("maps", "apart", "levels", "boxes")),
+    "yolov11_pose": (anchor_free, ("maps", "apart", "levels", "decoded", "boxes")),
+    "yolov11_obb": (anchor_free, ("maps", "apart", "levels", "decoded", "boxes")),
     "yolox": (exponential, ("maps", "joined", "boxes")),
     "ssd": (priors, ("logits", "softmax")),
 }

@@ -47,18 +47,6 @@ def of_ours(rows):
     return np.concatenate([rows[:, 1:3], formulas.corners(*rows[:, 3:].T)], axis=1)
 
 
-def matched(rows, others, least):
-    """How many of `rows` one of `others` of the same class overlaps by `least`; each serves once."""
-    left, count = list(range(len(others))), 0
-    for row in rows:
-        near = [each for each in left if others[each, 0] == row[0]]
-        shares = formulas.overlaps(row[2:], others[near][:, 2:]) if near else np.zeros(1)
-        if shares.max() >= least:
-            left.remove(near[int(shares.argmax())])
-            count += 1
-    return count
-
-
 def answers(arguments, model, images):
     """Our boxes of each image, by one run of the program."""
     given, made = arguments.work / "in", arguments.work / "out"
@@ -104,8 +92,8 @@ def main():
         for reference, ours in zip(theirs, answers(arguments, model, images)):
             total += len(reference), len(ours)
             for column, least in enumerate((0.5, 0.9, 0.999)):
-                counts[0, column] += matched(reference, ours, least)
-                counts[1, column] += matched(ours, reference, least)
+                counts[0, column] += formulas.matched(reference, ours, least)
+                counts[1, column] += formulas.matched(ours, reference, least)
         print(f"{name}: {len(images)} scenes; of {total[0]} boxes of OpenCV we find {counts[0, 0]} (IoU 0.5), "
               f"{counts[0, 1]} (0.9), {counts[0, 2]} (0.999); of our {total[1]} it finds {counts[1, 0]}, "
               f"{counts[1, 1]}, {counts[1, 2]}")

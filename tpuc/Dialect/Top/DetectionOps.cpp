@@ -208,8 +208,11 @@ LogicalResult ObjectDetectionOp::verify() {
                            "DISTANCES", "PRIOR"})) ||
       failed(verifyChoice(*this, "score_code", getScoreCode(), {"NONE", "SIGMOID", "SOFTMAX"})) ||
       failed(verifyChoice(*this, "layout", getLayout(), {"PLANES", "ANCHORS", "PIXELS"})) ||
-      failed(verifyChoice(*this, "letterbox", getLetterbox(), {"NONE", "CENTER", "NORMAL"})))
+      failed(verifyChoice(*this, "letterbox", getLetterbox(), {"NONE", "CENTER", "NORMAL"})) ||
+      failed(verifyChoice(*this, "mask", getMask(), {"NONE", "BOX", "WHOLE"})))
     return failure();
+  if (getMask() != "NONE" && (getInputs().size() < 2 || getExtra() == 0))
+    return emitOpError("has a mask without planes; expected them as the last input, and extra");
   const bool isDecoded = getBoxCode() == "CENTER" || getBoxCode() == "CORNERS";
   if (isDecoded == getGrids().has_value())
     return emitOpError("has box_code ")
@@ -240,8 +243,14 @@ LogicalResult ObjectDetectionOp::inferShape() {
   const int64_t rows = rowsOf(items, static_cast<int64_t>(getKeepTopk()));
   if (failed(setResult(*this, 0, elementTypeOf(getInputs()[0]), Dims{1, 1, rows, 7})))
     return failure();
-  return setResult(*this, 1, elementTypeOf(getInputs()[0]),
-                   Dims{rows, static_cast<int64_t>(getExtra())});
+  Dims extras = {rows, static_cast<int64_t>(getExtra())};
+  if (getMask() != "NONE") {
+    const std::optional<Dims> planes = dimsOf(getInputs().back());
+    if (failed(verifyMap(*this, "the planes of masks", planes, extras[1])))
+      return failure();
+    extras = planes ? Dims{rows, (*planes)[2], (*planes)[3]} : Dims{rows, kDynamic, kDynamic};
+  }
+  return setResult(*this, 1, elementTypeOf(getInputs()[0]), extras);
 }
 
 /// Each record is read once.

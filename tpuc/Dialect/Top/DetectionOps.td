@@ -267,7 +267,7 @@ def Top_ObjectDetectionOp : Top_ComputeOp<"ObjectDetection", [Top_ComputesInF32]
     | ANCHOR_EXP | centre ((k s(a) - (k - 1) / 2 + x) u, (... b ... + y) v), k = `scale_xy` of the level, or 1; size (pw e^c, ph e^d) | YOLOv3 (Redmon and Farhadi 2018, 2.1), YOLOv4 (Bochkovskiy et al. 2020, 3.4: k) |
     | ANCHOR_SQUARE | centre ((2 s(a) - 0.5 + x) u, (2 s(b) - 0.5 + y) v); size (pw (2 s(c))^2, ph (2 s(d))^2) | Scaled-YOLOv4 (Wang et al. 2021), YOLOv5, YOLOv7 |
     | GRID_EXP | centre ((a + x) u, (b + y) v); size (e^c u, e^d v) | YOLOX (Ge et al. 2021, 2.1) |
-    | DISTANCES | from (x + 0.5, y + 0.5): a to the left, b up, c to the right, d down, times u and v | FCOS (Tian et al. 2019), YOLOv6, v8 to v11 |
+    | DISTANCES | from (x + 0.5, y + 0.5): a to the left, b up, c to the right, d down, times u and v; with `rotated` in the directions of the box, whose angle turns them around that point | FCOS (Tian et al. 2019), YOLOv6, v8 to v11 |
     | PRIOR | centre ((x + 0.5) u + a V0 pw, (y + 0.5) v + b V1 ph), size (pw e^(c V2), ph e^(d V3)), V = `variances` | SSD (Liu et al. 2016, 2.2) |
 
     With `swap_xy` the fields are b, a, d, c. With `bins` above 1, each of a to d is the mean of
@@ -293,8 +293,15 @@ def Top_ObjectDetectionOp : Top_ComputeOp<"ObjectDetection", [Top_ComputesInF32]
     right (NORMAL). Rows that are left over come last and hold 0.
 
     `extras` is [N * `keep_topk`, `extra`]: the other fields of these rows. With `key_points` above 0,
-    they are that many points, each x, y, and the rest. Points of levels with a grid are
-    ((2 x' + x) u, (2 y' + y) v), and the rest is s(t) of SIGMOID; they move to the picture as boxes do.
+    they are that many points, each x, y, and the rest; they move to the picture as boxes do. Levels
+    with a grid have ((2 x' + x) u, (2 y' + y) v) for a point and s(t) for the rest, and
+    (s(t) - 0.25) pi for an angle (YOLOv8), unless these are in their last form (`extras_decoded`).
+
+    With a `mask` of BOX or WHOLE, the last of `inputs` is [N, `extra`, H, W], and `extras` is
+    [N * `keep_topk`, H, W]: s(t) of the sums of its planes, each times one of the `extra` numbers
+    (YOLACT, Bolya et al. 2019, 3.2). Its pixels are those of the input, scaled. BOX leaves 0 where the
+    pixel's number, counted from the left or top, is below the edge of the box there, or not below
+    the opposite one.
 
     Example:
 
@@ -331,6 +338,8 @@ def Top_ObjectDetectionOp : Top_ComputeOp<"ObjectDetection", [Top_ComputesInF32]
                        Top_False:$agnostic,
                        Top_False:$multi_label,
                        Top_False:$rotated,
+                       Top_False:$extras_decoded,
+                       DefaultValuedStrAttr<StrAttr, "NONE">:$mask,
                        Top_AtLeast<OptionalAttr<I64ArrayAttr>, 0, 1048576>:$classes,
                        Top_AtLeast<OptionalAttr<I64ArrayAttr>, 1, 1048576>:$picture,
                        DefaultValuedStrAttr<StrAttr, "NONE">:$letterbox);

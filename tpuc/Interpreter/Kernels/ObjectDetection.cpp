@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 #include <numeric>
 #include <utility>
 
@@ -87,6 +88,8 @@ std::string objectParamsFault(const ObjectParams &params) {
     return "picture is no height and width";
   if (params.rotated && params.extra == 0)
     return "has rotated boxes without an angle";
+  if (params.mask != ObjectMask::None && (params.extra == 0 || params.keyPoints > 0))
+    return "has masks without numbers that planes are multiplied by";
   if (params.keyPoints > 0 &&
       (params.extra % params.keyPoints != 0 || params.extra / params.keyPoints < 2))
     return "has " + std::to_string(params.extra) + " numbers for " +
@@ -222,10 +225,12 @@ public:
   }
   Gaussian gaussian(const Candidate &candidate) {
     const Edges edges = box(candidate.place / params.classes);
-    return gaussianOf(edges, record[params.fields() - params.extra]);
+    return gaussianOf(edges, angle());
   }
   /// The other fields of the record `index`.
   void copyExtras(int64_t index, std::span<float> extras);
+  /// Sets what `mask` has of the record `index`: height by width shares of `planes`.
+  void drawMask(int64_t index, const Tensor &planes, std::span<float> mask);
 
 private:
   void addCandidates(int64_t index, const Place &place);
@@ -237,6 +242,11 @@ private:
   void read(const Place &place);
   std::array<double, 4> boxFields() const;
   Edges boxAt(const Place &place) const;
+  /// Of a box that is rotated, in radians.
+  double angle() const {
+    const double t = record[params.fields() - params.extra];
+    return params.decodesExtras() ? (1 / (1 + std::exp(-t)) - 0.25) * std::numbers::pi : t;
+  }
   int64_t firstScore() const { return params.boxFields() + (params.objectness ? 1 : 0); }
   /// Scores as shares of those of the record, in `shares`.
   void readScores();
@@ -358,6 +368,16 @@ Edges RecordDetector::boxAt(const Place &place) const {
   if (params.box == ObjectBox::GridExp)
     return centered((a + x) * strideX, (b + y) * strideY, std::exp(c) * strideX,
                     std::exp(d) * strideY);
+  if (params.box == ObjectBox::Distances && params.rotated) {
+    // Its middle lies between the distances along the sides, which are turned around the place.
+    const double along = (c - a) / 2 * strideX;
+    const double across = (d - b) / 2 * strideY;
+    const double cosine = std::cos(angle());
+    const double sine = std::sin(angle());
+    return centered((x + 0.5) * strideX + along * cosine - across * sine,
+                    (y + 0.5) * strideY + along * sine + across * cosine, (a + c) * strideX,
+                    (b + d) * strideY);
+  }
   if (params.box == ObjectBox::Distances)
     return {(y + 0.5 - b) * strideY, (x + 0.5 - a) * strideX, (y + 0.5 + d) * strideY,
             (x + 0.5 + c) * strideX};
@@ -556,6 +576,8 @@ void RecordDetector::copyExtras(int64_t index, std::span<float> extras) {
   const int64_t first = params.fields() - params.extra;
   for (int64_t field = 0; field < params.extra; ++field)
     extras[static_cast<size_t>(field)] = record[first + field];
+  if (params.rotated)
+    extras[0] = static_cast<float>(angle());
   if (params.keyPoints == 0)
     return;
   const Projection toPicture(params);
@@ -565,7 +587,7 @@ void RecordDetector::copyExtras(int64_t index, std::span<float> extras) {
     float *numbers = extras.data() + point * perPoint;
     double x = numbers[0];
     double y = numbers[1];
-    if (params.hasGrids()) {
+    if (params.decodesExtras()) {
       x = (2 * x + static_cast<double>(place.pixel % level.width)) *
           static_cast<double>(params.inputWidth) / static_cast<double>(level.width);
       y = (2 * y + static_cast<double>(place.pixel / level.width)) *
@@ -573,8 +595,41 @@ void RecordDetector::copyExtras(int64_t index, std::span<float> extras) {
     }
     numbers[0] = static_cast<float>(toPicture.x(x));
     numbers[1] = static_cast<float>(toPicture.y(y));
-    if (params.score == ObjectScore::Sigmoid)
+    if (params.decodesExtras())
       std::transform(numbers + 2, numbers + perPoint, numbers + 2, sigmoid);
+  }
+}
+
+/// The numbers from `first` to `last`, without the latter, that are in 0 ... `extent` - 1.
+std::pair<int64_t, int64_t> wholeNumbers(double first, double last, int64_t extent) {
+  const auto most = static_cast<double>(extent);
+  return {static_cast<int64_t>(std::ceil(std::clamp(first, 0.0, most))),
+          static_cast<int64_t>(std::ceil(std::clamp(last, 0.0, most)))};
+}
+
+void RecordDetector::drawMask(int64_t index, const Tensor &planes, std::span<float> mask) {
+  const Edges edges = box(index);
+  const int64_t height = planes.shape()[2];
+  const int64_t width = planes.shape()[3];
+  std::pair<int64_t, int64_t> rows = {0, height};
+  std::pair<int64_t, int64_t> columns = {0, width};
+  if (params.mask == ObjectMask::Box) {
+    const double perX = static_cast<double>(width) / static_cast<double>(params.inputWidth);
+    const double perY = static_cast<double>(height) / static_cast<double>(params.inputHeight);
+    rows = wholeNumbers(edges.top * perY, edges.bottom * perY, height);
+    columns = wholeNumbers(edges.left * perX, edges.right * perX, width);
+  }
+  const float *first = planes.data<float>().data() + item * params.extra * height * width;
+  for (int64_t y = rows.first; y < rows.second; ++y) {
+    float *sums = mask.data() + y * width;
+    for (int64_t plane = 0; plane < params.extra; ++plane) {
+      const float factor = record[params.fields() - params.extra + plane];
+      const float *from = first + (plane * height + y) * width;
+      for (int64_t x = columns.first; x < columns.second; ++x)
+        sums[x] += factor * from[x];
+    }
+    std::transform(sums + columns.first, sums + std::max(columns.first, columns.second),
+                   sums + columns.first, sigmoid);
   }
 }
 
@@ -584,11 +639,14 @@ void detectObjects(std::span<const Tensor> inputs, const ObjectParams &params,
                    std::span<const ObjectLevel> levels, int64_t items, std::span<float> rows,
                    std::span<float> extras) {
   constexpr int64_t kColumns = 7;
+  const bool hasMasks = params.mask != ObjectMask::None;
+  const std::span<const Tensor> records = inputs.first(inputs.size() - (hasMasks ? 1 : 0));
+  const size_t perRow = extras.size() / static_cast<size_t>(items * params.keep);
   std::ranges::fill(rows, 0.0F);
   std::ranges::fill(extras, 0.0F);
   int64_t next = 0;
   for (int64_t item = 0; item < items; ++item) {
-    RecordDetector detector(inputs, params, levels, item);
+    RecordDetector detector(records, params, levels, item);
     for (const Candidate &each : detector.run()) {
       const std::array<float, 4> box =
           centreAndSize(detector.box(each.place / params.classes), params);
@@ -596,10 +654,11 @@ void detectObjects(std::span<const Tensor> inputs, const ObjectParams &params,
                                    static_cast<float>(each.place % params.classes), each.score,
                                    box[0], box[1], box[2], box[3]},
                         rows.begin() + next * kColumns);
-      if (!extras.empty())
-        detector.copyExtras(each.place / params.classes,
-                            extras.subspan(static_cast<size_t>(next * params.extra),
-                                           static_cast<size_t>(params.extra)));
+      const std::span<float> more = extras.subspan(static_cast<size_t>(next) * perRow, perRow);
+      if (hasMasks && !more.empty())
+        detector.drawMask(each.place / params.classes, inputs.back(), more);
+      else if (!more.empty())
+        detector.copyExtras(each.place / params.classes, more);
       ++next;
     }
   }

@@ -36,6 +36,8 @@ enum class ObjectBox : uint8_t {
 enum class ObjectScore : uint8_t { None, Sigmoid, Softmax };
 enum class ObjectLayout : uint8_t { Planes, Anchors, Pixels };
 enum class Letterbox : uint8_t { None, Center, Normal };
+/// Which pixels of an object's mask are computed: none, those in its box, all.
+enum class ObjectMask : uint8_t { None, Box, Whole };
 
 /// As attributes spell them, in the order of the enums.
 inline constexpr std::array<std::string_view, 7> kObjectBoxNames = {
@@ -44,6 +46,7 @@ inline constexpr std::array<std::string_view, 3> kObjectScoreNames = {"NONE", "S
 inline constexpr std::array<std::string_view, 3> kObjectLayoutNames = {"PLANES", "ANCHORS",
                                                                        "PIXELS"};
 inline constexpr std::array<std::string_view, 3> kLetterboxNames = {"NONE", "CENTER", "NORMAL"};
+inline constexpr std::array<std::string_view, 3> kObjectMaskNames = {"NONE", "BOX", "WHOLE"};
 
 /// A level of the heads: the places of a grid, or of decoded boxes.
 struct ObjectLevel {
@@ -83,6 +86,8 @@ struct ObjectParams {
   bool agnostic = false;
   bool multiLabel = false;
   bool rotated = false;                     ///< The first extra number is the angle.
+  bool extrasDecoded = false;               ///< Extra numbers of a grid are in their last form.
+  ObjectMask mask = ObjectMask::None;       ///< Else the extra numbers are factors of planes.
   std::optional<std::vector<int64_t>> only; ///< Classes that are reported.
   std::vector<int64_t> picture;             ///< Height and width; empty: the input's pixels.
   Letterbox letterbox = Letterbox::None;
@@ -93,6 +98,7 @@ struct ObjectParams {
   int64_t fields() const;
   size_t parts() const { return partFields.empty() ? 1 : partFields.size(); }
   bool hasGrids() const { return !grids.empty(); }
+  bool decodesExtras() const { return hasGrids() && !extrasDecoded; }
 };
 
 /// What is wrong with `params` themselves: numbers of anchors, fields or extents that do not go
@@ -104,8 +110,9 @@ std::string objectParamsFault(const ObjectParams &params);
 Expected<std::vector<ObjectLevel>> objectLevels(const ObjectParams &params,
                                                 std::span<const int64_t> sizes);
 
-/// `inputs`: as the op says, f32, with what `levels` have, for `items` items. Gives items * keep
-/// rows of 7, and as many of `extra` numbers unless `extras` is empty.
+/// `inputs`: as the op says, f32, with what `levels` have, for `items` items; with masks the planes
+/// are the last one. Gives items * keep rows of 7, and unless `extras` is empty as many rows of
+/// `extra` numbers, or masks of the planes' extents.
 void detectObjects(std::span<const Tensor> inputs, const ObjectParams &params,
                    std::span<const ObjectLevel> levels, int64_t items, std::span<float> rows,
                    std::span<float> extras);

@@ -276,6 +276,7 @@ static Expected<kernels::ObjectParams> objectParams(const OpContext &context) {
   auto score = choice<kernels::ObjectScore>(context, "score_code", kernels::kObjectScoreNames);
   auto layout = choice<kernels::ObjectLayout>(context, "layout", kernels::kObjectLayoutNames);
   auto letterbox = choice<kernels::Letterbox>(context, "letterbox", kernels::kLetterboxNames);
+  auto mask = choice<kernels::ObjectMask>(context, "mask", kernels::kObjectMaskNames);
   if (!box)
     return propagate(box);
   if (!score)
@@ -284,10 +285,13 @@ static Expected<kernels::ObjectParams> objectParams(const OpContext &context) {
     return propagate(layout);
   if (!letterbox)
     return propagate(letterbox);
+  if (!mask)
+    return propagate(mask);
   params.box = *box;
   params.score = *score;
   params.layout = *layout;
   params.letterbox = *letterbox;
+  params.mask = *mask;
   params.classes = context.integer("num_classes");
   params.inputHeight = context.integer("input_height");
   params.inputWidth = context.integer("input_width");
@@ -317,6 +321,7 @@ static Expected<kernels::ObjectParams> objectParams(const OpContext &context) {
   params.agnostic = context.flag("agnostic");
   params.multiLabel = context.flag("multi_label");
   params.rotated = context.flag("rotated");
+  params.extrasDecoded = context.flag("extras_decoded");
   params.only = context.optionalIntList("classes");
   params.picture = context.optionalIntList("picture").value_or(Dims());
   if (const std::string fault = kernels::objectParamsFault(params); !fault.empty())
@@ -328,12 +333,14 @@ static Expected<void> evaluateObjectDetection(OpContext &context) {
   Expected<kernels::ObjectParams> params = objectParams(context);
   if (!params)
     return propagate(params);
-  if (context.numOperands() == 0)
+  const bool hasMasks = params->mask != kernels::ObjectMask::None;
+  const auto records = static_cast<unsigned>(context.numOperands()) - (hasMasks ? 1 : 0);
+  if (context.numOperands() == 0 || records == 0)
     return context.error("no tensors", "one at least");
   const Shape &first = context.operand(0).shape();
   const int64_t items = first.rank() > 0 ? first[0] : 0;
   std::vector<int64_t> sizes;
-  for (unsigned index = 0; index < context.numOperands(); ++index) {
+  for (unsigned index = 0; index < records; ++index) {
     const Shape &shape = context.operand(index).shape();
     if (shape.rank() == 0 || shape[0] != items || items == 0)
       return context.error("tensor " + std::to_string(index) + " has shape " + shape.str(),
@@ -343,10 +350,14 @@ static Expected<void> evaluateObjectDetection(OpContext &context) {
   auto levels = kernels::objectLevels(*params, sizes);
   if (!levels)
     return context.error(levels.error().found, levels.error().expected);
+  if (hasMasks && !isMap(context, records, items, params->extra))
+    return mapError(context, records, std::to_string(params->extra));
   const Count rows = Count(items) * params->keep;
   const bool wantsExtras = params->extra > 0 && context.wants(1);
-  Expected<Tensor> extras =
-      Tensor::create(DataType::F32, Dims{wantsExtras ? rows : Count(0), params->extra}, "extras");
+  Dims dims = {wantsExtras ? rows : Count(0), params->extra};
+  if (hasMasks)
+    dims = {dims[0], context.operand(records).shape()[2], context.operand(records).shape()[3]};
+  Expected<Tensor> extras = Tensor::create(DataType::F32, dims, "extras");
   if (!extras)
     return located(context, extras.error());
   Expected<void> done = makeRows(context, Dims{1, 1, rows, 7}, [&](std::span<float> found) {
