@@ -65,18 +65,19 @@
 // YUV: "tpu.Cast"{{.*}} -> tensor<1x3x8x8x!quant.uniform<u8:f32, 1.000000e+00>> loc("x{{.*}}_colours")
 
 // Frames of gaps are taken apart first: rows of 64 bytes of Y and of pairs, behind 640 bytes.
-// A chip without F32 sums the colours in BF16, of weights in two parts, and so it normalizes: what
-// stands around a convolution is 0 there.
+// A chip without F32 sums the colours in BF16, of weights in two parts. What stands around a
+// convolution is 0 there, so the mean is taken away in front: with weights of 1, in one part.
 // RUN: tpuc-opt %s --shape-infer --fuse-preprocess="customization_format=YUV_NV21 row_alignment=64 plane_alignment=64" --chip-assign=chip=cv181x --convert-top-to-tpu=mode=BF16 %{print} | FileCheck %s --check-prefix=FRAME
 // FRAME: "top.Input"{{.*}}frame = [10, 12, 64, 64]{{.*}} : (tensor<1x1x1x960x
-// FRAME: %[[B:.*]] = "tpu.Slice"{{.*}}ends = [640]{{.*}} -> tensor<1x1x1x640x{{.*}} loc("x_luma_bytes")
+// FRAME: %[[B:.*]] = "tpu.Slice"{{.*}}ends = [640]{{.*}} -> tensor<1x1x1x640x{{.*}} loc("x_centred_luma_bytes")
 // FRAME: %[[R:.*]] = "tpu.Reshape"(%[[B]]{{.*}} -> tensor<1x1x10x64x
-// FRAME: "tpu.Slice"(%[[R]]{{.*}} -> tensor<1x1x10x12x{{.*}} loc("x_luma")
-// FRAME: "tpu.Slice"{{.*}}offset = [640]{{.*}} -> tensor<1x1x1x320x{{.*}} loc("x_chroma_bytes")
-// FRAME: "tpu.Concat"{{.*}} -> tensor<1x6x8x8xbf16> loc("x_sums_twice")
-// FRAME: "tpu.Conv"{{.*}} -> tensor<1x3x8x8xbf16> loc("x_sums")
-// FRAME: "tpu.Cast"{{.*}} -> tensor<1x3x8x8x!quant.uniform<u8:f32, 1.000000e+00>> loc("x_colours")
-// FRAME: "tpu.Conv"{{.*}} -> tensor<1x3x8x8xbf16> loc("x")
+// FRAME: "tpu.Slice"(%[[R]]{{.*}} -> tensor<1x1x10x12x{{.*}} loc("x_centred_luma")
+// FRAME: "tpu.Slice"{{.*}}offset = [640]{{.*}} -> tensor<1x1x1x320x{{.*}} loc("x_centred_chroma_bytes")
+// FRAME: "tpu.Concat"{{.*}} -> tensor<1x6x8x8xbf16> loc("x_centred_sums_twice")
+// FRAME: "tpu.Conv"{{.*}} -> tensor<1x3x8x8xbf16> loc("x_centred_sums")
+// FRAME: "tpu.Cast"{{.*}} -> tensor<1x3x8x8x!quant.uniform<u8:f32, 1.000000e+00>> loc("x_centred_colours")
+// FRAME: %[[N:.*]] = "tpu.Cast"{{.*}} loc("x_centred_numbers")
+// FRAME: "tpu.Conv"(%[[N]], {{.*}} -> tensor<1x3x8x8xbf16> loc("x_centred")
 // FRAME: "tpu.Conv"
 // FRAME-NOT: pad_values
 module @net attributes {module.chip = "ALL", module.name = "n", module.platform = "ONNX", module.state = "TOP_F32"} {

@@ -16,6 +16,7 @@
 #include "tpuc/Dialect/Top/StructureOps.h"
 #include "tpuc/Dialect/Top/TypeUtils.h"
 
+#include <algorithm>
 #include <cmath>
 
 using namespace mlir;
@@ -35,8 +36,8 @@ struct Normalization {
   bool isCentred() const {
     return llvm::all_of(mean, [](double number) { return number == 0; });
   }
-  bool isNone() const {
-    return isCentred() && llvm::all_of(scale, [](double number) { return number == 1; });
+  bool isUnscaled() const {
+    return llvm::all_of(scale, [](double number) { return number == 1; });
   }
   /// Whether filters and what stands around the input stay far from the ends of 16 bits.
   bool isModerate() const {
@@ -72,7 +73,7 @@ bool takesScale(OpOperand &use) {
          (!top::isPresent(conv.getBias()) || floatConstant(conv.getBias()));
 }
 
-/// Has `conv` read bytes in place of (bytes - mean) * scale.
+/// Has `conv` read x in place of (x - mean) * scale.
 void takeScale(top::ConvOp conv, const Normalization &numbers) {
   Tensor filter = floatConstant(conv.getFilter())->clone();
   const Shape &shape = filter.shape();
@@ -105,7 +106,8 @@ void takeScale(top::ConvOp conv, const Normalization &numbers) {
     conv->removeAttr(attribute);
 }
 
-/// Has all readers of `op` read its bytes; false: they cannot, and nothing has changed.
+/// Has all readers of `op` read its bytes, or these less the mean; false: they cannot, and nothing
+/// has changed.
 bool foldInto(top::PreprocessOp op, const TargetInfo &target, const StoragePlan &plan) {
   const auto dims = cast<RankedTensorType>(op.getOutput().getType()).getShape();
   const auto takes = [&](OpOperand &use) {
@@ -113,20 +115,27 @@ bool foldInto(top::PreprocessOp op, const TargetInfo &target, const StoragePlan 
   };
   if (op.getChannelFormat() != "nchw" || op->use_empty() || !llvm::all_of(op->getUses(), takes))
     return false;
-  const Normalization numbers = Normalization::of(op, static_cast<size_t>(dims[1]));
-  if (numbers.isNone() || !numbers.isModerate())
+  Normalization numbers = Normalization::of(op, static_cast<size_t>(dims[1]));
+  if (!numbers.isModerate())
     return false;
-  if (!numbers.isCentred() && !hasScheme(target, schemes::kF32) &&
+  // Where nothing but 0 can stand around an input, its mean stays in front.
+  const bool keepsMean =
+      !numbers.isCentred() && !hasScheme(target, schemes::kF32) &&
       llvm::any_of(op->getUsers(), [](Operation *user) {
         const std::optional<ArrayAttr> pads = cast<top::ConvOp>(user).getPads();
         return pads && llvm::any_of(top::toInts(*pads), [](int64_t pad) { return pad != 0; });
-      }))
+      });
+  if (keepsMean)
+    std::ranges::fill(numbers.mean, 0);
+  if (numbers.isCentred() && numbers.isUnscaled())
     return false;
   for (Operation *user : llvm::to_vector(op->getUsers()))
     takeScale(cast<top::ConvOp>(user), numbers);
-  op.removeMeanAttr();
+  if (!keepsMean)
+    op.removeMeanAttr();
   op.removeScaleAttr();
-  op->setLoc(NameLoc::get(StringAttr::get(op.getContext(), layerName(op) + "_bytes")));
+  op->setLoc(NameLoc::get(
+      StringAttr::get(op.getContext(), layerName(op) + (keepsMean ? "_centred" : "_bytes"))));
   return true;
 }
 

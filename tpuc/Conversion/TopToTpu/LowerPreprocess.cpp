@@ -62,6 +62,7 @@ private:
 
   Type wideFloats() const;
   static Tensor weightsOf(const ChannelMix &mix, bool isApart, bool isTwice);
+  static bool isExactInBf16(const ChannelMix &mix);
   ChannelMix yuvToColours();
   double meanOf(int64_t channel) const;
   double scaleOf(int64_t channel) const;
@@ -268,8 +269,16 @@ Type PictureLowering::wideFloats() const {
                    hasScheme(lowering.target, schemes::kF32) ? DataType::F32 : DataType::BF16);
 }
 
-/// The weights of `mix` for each result. In BF16 each channel is there twice: of a weight w, the
-/// nearest number of 8 bits, then that of what is left of w.
+bool PictureLowering::isExactInBf16(const ChannelMix &mix) {
+  return llvm::all_of(mix.matrix, [](const std::vector<double> &row) {
+    return llvm::all_of(row, [](double number) {
+      return bf16ToF32(f32ToBF16(static_cast<float>(number))) == number;
+    });
+  });
+}
+
+/// The weights of `mix` for each result. With `isTwice` each channel is there twice: of a weight w,
+/// the nearest number of 8 bits, then that of what is left of w.
 Tensor PictureLowering::weightsOf(const ChannelMix &mix, bool isApart, bool isTwice) {
   std::vector<float> weights;
   for (auto [index, row] : llvm::enumerate(mix.matrix)) {
@@ -287,7 +296,7 @@ Tensor PictureLowering::weightsOf(const ChannelMix &mix, bool isApart, bool isTw
   const auto rows = static_cast<int64_t>(mix.matrix.size());
   Tensor filter(DataType::F32, Shape{rows, std::ssize(weights) / rows, 1, 1});
   llvm::copy(weights, filter.mutableData<float>().begin());
-  return isTwice ? convert(filter, DataType::BF16) : std::move(filter);
+  return filter;
 }
 
 /// A convolution of single pixels in floats: `isApart`, of one channel for each result, those of
@@ -295,11 +304,14 @@ Tensor PictureLowering::weightsOf(const ChannelMix &mix, bool isApart, bool isTw
 Value PictureLowering::mixed(Value value, const ChannelMix &mix, StringRef what,
                              RankedTensorType type, bool isApart) {
   const auto rows = static_cast<int64_t>(mix.matrix.size());
-  const bool isTwice = type.getElementType().isBF16();
+  const bool isBf16 = type.getElementType().isBF16();
+  const bool isTwice = isBf16 && !isExactInBf16(mix);
   isApart &= !isTwice;
   if (isTwice)
     value = joined({value, value}, (what + "_twice").str());
   Tensor filter = weightsOf(mix, isApart, isTwice);
+  if (isBf16)
+    filter = convert(filter, DataType::BF16);
   Tensor bias(DataType::F32, Shape{rows});
   llvm::transform(mix.bias, bias.mutableData<float>().begin(),
                   [](double number) { return static_cast<float>(number); });
