@@ -52,6 +52,33 @@ TEST(Cvimodel, FilesComeBackAsTheSameBytes) {
   }
 }
 
+/// The vendor's runtime reads four extents of each tensor.
+TEST(Cvimodel, MoreThanFourDimensionsAreFourInTheFile) {
+  auto model = cv18xx::conformance::exampleModel(*cv18xx::findChip("cv181x"));
+  model::TensorInfo &input = model.nets[0].stages[0].inputs[0];
+  const std::vector<uint64_t> shape = {1, 1, 3, 2, 2, 5};
+  input.shape = shape;
+  const std::vector<std::byte> bytes = *encodeFile(*fromCompiled(model, "example"), "example");
+  const auto file = readFile(bytes, "file");
+  ASSERT_TRUE(file) << file.error().message();
+  EXPECT_EQ(toCompiled(*file, "file")->nets[0].stages[0].inputs[0].shape, shape);
+  EXPECT_EQ(*encodeFile(*file, "file"), bytes);
+  // 1, 1, 3 and 20, then 2, 2, 5 beside it.
+  const int64_t dims[] = {1, 1, 3, 20}, last[] = {2, 2, 5};
+  const auto holds = [&](std::span<const int64_t> wanted) {
+    const auto pattern = std::as_bytes(wanted);
+    return !std::ranges::search(bytes, pattern).empty();
+  };
+  EXPECT_TRUE(holds(dims));
+  EXPECT_TRUE(holds(last));
+  std::vector<std::byte> damaged = bytes;
+  const auto found = std::ranges::search(damaged, std::as_bytes(std::span(last)));
+  ASSERT_FALSE(found.empty());
+  found.front() = std::byte{3};
+  EXPECT_THAT(messageOf(damaged),
+              HasSubstr("a dimension of 20 made of others; expected their product"));
+}
+
 /// Runs the example's file of a chip a few times; the first thing that is wrong.
 std::string runExample(std::string_view chip, int numRuns) {
   const std::vector<std::byte> bytes = exampleFile(chip);

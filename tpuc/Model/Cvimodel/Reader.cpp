@@ -134,6 +134,23 @@ Expected<Tensor> FileReader::readTensor(const fb::Tensor &from) const {
     std::memcpy(made.shape.data(), dims->Data(), made.shape.size() * sizeof(int64_t));
   if (dims && from.shape()->rank() != 0)
     made.shape.resize(std::min<size_t>(made.shape.size(), from.shape()->rank()));
+  if (const auto *last = from.shape() ? from.shape()->last() : nullptr; sizeOf(last) != 0) {
+    if (made.shape.empty() || made.shape.size() + sizeOf(last) > kMostDims)
+      return makeError(path,
+                       fmt::format("'{}' whose last of {} dimensions is {}", made.name,
+                                   made.shape.size(), sizeOf(last)),
+                       fmt::format("at most {}", kMostDims));
+    const int64_t whole = made.shape.back();
+    made.shape.pop_back();
+    made.shape.insert(made.shape.end(), last->begin(), last->end());
+    int64_t product = 1;
+    for (const int64_t extent : *last)
+      product = extent < 0 || (extent != 0 && product > whole / extent) ? -1 : product * extent;
+    if (product != whole)
+      return makeError(path,
+                       fmt::format("'{}' with a dimension of {} made of others", made.name, whole),
+                       "their product");
+  }
   if (std::ranges::any_of(made.shape, [](int64_t extent) { return extent < 0; }))
     return makeError(path, fmt::format("'{}' with a negative extent", made.name), "0 and more");
   if (from.quantization() && from.quantization()->scale() != 0)

@@ -13,6 +13,8 @@
 #include <cstring>
 #include <cvimodel_generated.h>
 #include <fmt/format.h>
+#include <functional>
+#include <numeric>
 
 namespace tpuc::cvimodel {
 
@@ -41,12 +43,17 @@ private:
 Offset<fb::Tensor> TableWriter::add(const Tensor &tensor) {
   const auto name = builder.CreateString(tensor.name);
   // The vendor's runtime reads four extents.
-  constexpr size_t kLeastDims = 4;
+  constexpr size_t kDims = 4;
   std::vector<int64_t> dims = tensor.shape;
-  dims.resize(std::max(dims.size(), kLeastDims), 1);
-  const auto rank =
-      static_cast<uint8_t>(dims.size() == tensor.shape.size() ? 0 : tensor.shape.size());
-  const auto shape = fb::CreateExtents(builder, builder.CreateVector(dims), rank);
+  dims.resize(kDims, 1);
+  Offset<flatbuffers::Vector<int64_t>> last;
+  if (tensor.shape.size() > kDims) {
+    const std::vector<int64_t> inner(tensor.shape.begin() + kDims - 1, tensor.shape.end());
+    dims.back() = std::accumulate(inner.begin(), inner.end(), int64_t{1}, std::multiplies<>());
+    last = builder.CreateVector(inner);
+  }
+  const auto rank = static_cast<uint8_t>(tensor.shape.size() >= kDims ? 0 : tensor.shape.size());
+  const auto shape = fb::CreateExtents(builder, builder.CreateVector(dims), rank, last);
   const auto quantization = fb::CreateQuantization(builder, 0, 0, 0, 0, tensor.scale);
   uint64_t bytes = tensor.type ? bitWidth(*tensor.type) / 8 : 0;
   for (const int64_t extent : tensor.shape)
