@@ -2,12 +2,13 @@
 """A small detector of drawn shapes, built as YOLOv8 is: its training, pictures, and ONNX files.
 
 usage: shapes_detector.py train WEIGHTS.npz [--steps N]
-       shapes_detector.py export WEIGHTS.npz OUT.onnx [--separate]
+       shapes_detector.py export WEIGHTS.npz OUT.onnx [--separate | --maps]
        shapes_detector.py pictures FOLDER COUNT SEED
 It finds discs, boxes, triangles and rings in pictures of 3x320x320. `train` takes some minutes of
 one core and needs torch. It writes the filters and biases in 16 bits, with batch normalization
 folded into them. `export` needs onnx. The file gives 1x8x2100: centre, size, four scores; with
---separate, boxes (1x4x2100) and scores (1x4x2100). `pictures` writes 0000.npz and so on with the
+--separate, boxes (1x4x2100) and scores (1x4x2100); with --maps, the bins and the logits of each
+level, not decoded. `pictures` writes 0000.npz and so on with the
 array `images`. Their objects go to objects.npz: for each picture rows of x, y, width, height, class.
 """
 
@@ -354,17 +355,23 @@ class OnnxOps:
         return self.mul(box, self.constant(strides[None, None])), self.sigmoid(score)
 
 
-def export(path, weights, separate):
+def export(path, weights, form):
     import onnx
     from onnx import TensorProto, helper
     ops = OnnxOps(np.load(weights))
-    boxes, scores = ops.decode(Network(ops).levels("images"))
-    count = len(places(SIDE)[1])
-    outputs = [(boxes, 4), (scores, CLASSES)] if separate else [(ops.concat([boxes, scores]), 4 + CLASSES)]
+    levels = Network(ops).levels("images")
+    if form == "maps":
+        outputs = [(name, [rows, SIDE // stride, SIDE // stride]) for level, stride in zip(levels, STRIDES)
+                   for name, rows in zip(level, (4 * BINS, CLASSES))]
+    else:
+        boxes, scores = ops.decode(levels)
+        count = len(places(SIDE)[1])
+        outputs = ([(boxes, [4, count]), (scores, [CLASSES, count])] if form == "separate"
+                   else [(ops.concat([boxes, scores]), [4 + CLASSES, count])])
     graph = helper.make_graph(
         ops.nodes, "shapes_detector",
         [helper.make_tensor_value_info("images", TensorProto.FLOAT, [1, 3, SIDE, SIDE])],
-        [helper.make_tensor_value_info(name, TensorProto.FLOAT, [1, rows, count]) for name, rows in outputs],
+        [helper.make_tensor_value_info(name, TensorProto.FLOAT, [1, *dims]) for name, dims in outputs],
         ops.constants)
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8)
     onnx.checker.check_model(model)
@@ -380,7 +387,9 @@ def main():
     command = commands.add_parser("export")
     command.add_argument("weights")
     command.add_argument("onnx")
-    command.add_argument("--separate", action="store_true")
+    form = command.add_mutually_exclusive_group()
+    form.add_argument("--separate", dest="form", action="store_const", const="separate")
+    form.add_argument("--maps", dest="form", action="store_const", const="maps")
     command = commands.add_parser("pictures")
     command.add_argument("folder")
     command.add_argument("count", type=int)
@@ -389,7 +398,7 @@ def main():
     if options.command == "train":
         train(options.weights, options.steps)
     elif options.command == "export":
-        export(options.onnx, options.weights, options.separate)
+        export(options.onnx, options.weights, options.form)
     else:
         np.savez(options.folder + ".objects.npz", **write_pictures(options.folder, options.count, options.seed))
 

@@ -30,6 +30,12 @@ static void fail(const char *where, const char *what) {
   exit(1);
 }
 
+/* Messages of the library name the file. */
+static void fail_as(const tpuc_error *error) {
+  fprintf(stderr, "detect_c: error: %s\n", error->message);
+  exit(1);
+}
+
 /* A number of the header, behind blanks and comments. */
 static unsigned read_number(FILE *file, const char *path) {
   unsigned number;
@@ -133,7 +139,7 @@ int main(int argc, char **argv) {
   buffer.strides[0] = (size_t)picture.width * 3;
   if (tpuc_model_load(argv[1], &model, &error) ||
       tpuc_model_output(model, 0, 0, 0, &output, &error))
-    fail(argv[1], error.message);
+    fail_as(&error);
   if (output.rank == 0 || output.shape[output.rank - 1] != 7)
     fail(argv[1], "gives no rows of seven; expected a file with --add_postprocess");
   rows = malloc(output.num_elements * sizeof *rows);
@@ -143,7 +149,7 @@ int main(int argc, char **argv) {
       tpuc_session_set_input_pictures(session, 0, &buffer, 1, &error) ||
       tpuc_session_run(session, &error) ||
       tpuc_session_get_output_f32(session, 0, rows, output.num_elements, &error))
-    fail(argv[1], error.message);
+    fail_as(&error);
   /* Rows that are left over have no score. */
   for (row = 0; row + 7 <= output.num_elements && rows[row + 2] > 0; row += 7) {
     printf("class %d, score %.4f, x %.1f, y %.1f, width %.1f, height %.1f\n", (int)rows[row + 1],

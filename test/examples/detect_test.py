@@ -100,7 +100,10 @@ def main(tools, detect, detect_c):
         refused((detect_c, folder / "RGB.bmodel", folder / "in.png", folder / "no.ppm"), "is no PPM picture")
         refused((detect, folder / "RGB.bmodel", folder / "in.png", folder / "no.png"), "of another format")
         refused((detect_c, folder / "BGR.bmodel", folder / "in.ppm", folder / "no.ppm"),
-                "x_raw: RGB_PACKED pictures, 128 rows of 192 pixels; expected BGR_PACKED pictures, 128 rows of 192")
+                f"error: {folder}/BGR.bmodel: net 'net', stage 0: x_raw: RGB_PACKED pictures, 128 rows of 192 pixels; "
+                "expected BGR_PACKED pictures, 128 rows of 192")
+        refused((detect_c, folder / "none.bmodel", folder / "in.ppm", folder / "no.ppm"),
+                f"error: {folder}/none.bmodel: ")
         if (folder / "no.png").exists():
             sys.exit("no.png: was written")
     print("the same boxes")
