@@ -94,7 +94,7 @@ TEST_F(OpKnowledge, NumbersOf16Bits) {
          "Scale",     "Softmax",   "Upsample"}},
        {"elements of operands, or numbers that have no error",
         {"Concat", "Hardmax", "OneHot", "Pad", "ScatterElements", "ScatterND", "TensorScatter"}},
-       {"integers alone", {"ConvInteger", "MatMulInteger", "Shape", "Size"}}});
+       {"integers alone", {"ConvInteger", "LSTMInteger", "MatMulInteger", "Shape", "Size"}}});
 }
 
 /// What is computed on stored integers of 8 bits.
@@ -128,7 +128,7 @@ TEST_F(OpKnowledge, StoredIntegers) {
        {"signals", {"CosineWindow", "DFT", "MelWeightMatrix", "STFT"}},
        {"networks that were quantized before",
         {"ConvInteger", "DequantizeLinear", "DynamicQuantizeLinear", "DynamicQuantizeRows",
-         "MatMulInteger", "QLinearConv", "QLinearMatMul", "QuantizeLinear"}},
+         "LSTMInteger", "MatMulInteger", "QLinearConv", "QLinearMatMul", "QuantizeLinear"}},
        {"operators of users", {"Custom"}},
        {"control flow", {"If", "Loop", "Scan", "Yield"}}});
 }
@@ -253,6 +253,7 @@ TEST_F(OpKnowledge, OnBM1684X) {
                "GatherElements",
                "GatherND",
                "GridSampler",
+               "LSTMInteger",
                "LinearAttention",
                "LpPool",
                "MatMulInteger",

@@ -30,6 +30,7 @@ import cases  # noqa: E402
 import cases_hybrid  # noqa: E402, F401
 import cases_int16  # noqa: E402, F401
 import cases_int8  # noqa: E402, F401
+import cases_integer_lstm  # noqa: E402, F401
 import cases_recurrent  # noqa: E402, F401
 import cases_scatter  # noqa: E402, F401
 from ai_edge_litert import schema_py_generated as schema  # noqa: E402

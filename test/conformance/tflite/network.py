@@ -48,7 +48,7 @@ class Network:
         array = np.asarray(array)
         return self.tensor(array.shape, array.dtype, array, **more)
 
-    def op(self, name, inputs, outputs, options=None, version=1, **fields):
+    def op(self, name, inputs, outputs, options=None, version=1, intermediates=(), **fields):
         """`options` is the name of the table; `fields` are its fields as LiteRT's package spells them."""
         code = schema.OperatorCodeT()
         code.builtinCode = getattr(schema.BuiltinOperator, name)
@@ -58,6 +58,7 @@ class Network:
         made.opcodeIndex = len(self.codes)
         self.codes.append(code)
         made.inputs, made.outputs = list(inputs), list(outputs)
+        made.intermediates = list(intermediates)
         if options:
             made.builtinOptionsType = getattr(schema.BuiltinOptions, options)
             made.builtinOptions = getattr(schema, options + "T")()

@@ -96,3 +96,42 @@ int64_t GRUOp::flops() { return countFlops(*this, 3); }
 LogicalResult RNNOp::verify() { return verifyCell(*this, 1); }
 LogicalResult RNNOp::inferShape() { return infer(*this, 1); }
 int64_t RNNOp::flops() { return countFlops(*this, 1); }
+
+LogicalResult LSTMIntegerOp::verify() {
+  const size_t gates = getInputFactors().size();
+  if (gates != 3 && gates != 4)
+    return emitOpError("has ") << gates << " input_factors; expected 3 or 4";
+  const auto check = [&](StringRef name, std::optional<ArrayAttr> found, size_t count) {
+    if ((found ? found->size() : 0) == count)
+      return success();
+    emitOpError("has ") << (found ? found->size() : 0) << " " << name << "; expected " << count;
+    return failure();
+  };
+  return success(
+      succeeded(check("recurrent_factors", getRecurrentFactors(), gates)) &&
+      succeeded(check("peephole_factors", getPeepholeFactors(),
+                      isPresent(getPeephole()) ? gates - 1 : 0)) &&
+      succeeded(check("norm_scales", getNormScales(), isPresent(getNorm()) ? gates : 0)));
+}
+
+LogicalResult LSTMIntegerOp::inferShape() {
+  Expected<shapes::Dims> shape = shapes::integerLstmShape(
+      static_cast<int64_t>(getInputFactors().size()),
+      {knownDims(getInput()), knownDims(getFilter()), knownDims(getRecurrence()),
+       knownDims(getBias()), knownDims(getPeephole()), knownDims(getNorm()),
+       knownDims(getProjection()), knownDims(getProjectionBias())});
+  if (!shape)
+    return emit(*this, shape.error());
+  return setResult(*this, 0, elementTypeOf(getInput()), *shape);
+}
+
+/// The products of each step; gates count for little beside them.
+int64_t LSTMIntegerOp::flops() {
+  const std::optional<Dims> input = dimsOf(getInput());
+  if (!input || input->size() != 3 || llvm::is_contained(*input, kDynamic))
+    return 0;
+  Count weights = staticElements(getFilter()) + staticElements(getRecurrence());
+  if (isPresent(getProjection()))
+    weights = weights + staticElements(getProjection());
+  return Count(2) * (*input)[0] * (*input)[1] * weights;
+}

@@ -13,7 +13,7 @@ include "tpuc/Dialect/Top/RecurrentOps.td"
 include "tpuc/Dialect/Tpu/TpuBase.td"
 
 foreach top = [
-    Top_LSTMOp, Top_GRUOp, Top_RNNOp] in
+    Top_LSTMOp, Top_GRUOp, Top_RNNOp, Top_LSTMIntegerOp] in
   def Tpu_#top.opName#Op : Tpu_MirroredOp<top>;
 
 #endif // TPUC_DIALECT_TPU_RECURRENTOPS

@@ -367,6 +367,8 @@ void lstm(TFLiteLayer &layer) {
   const auto &options = layer.options<fb::LSTMOptions>();
   if (options.kernel_type() == fb::LstmKernel::BASIC)
     return basicLstm(layer);
+  if (isIntegerCell(layer))
+    return integerLstm(layer, {true, true, options.cell_clip(), options.proj_clip()});
   const Ints dims = layer.shape(0);
   if (layer.failed())
     return;
@@ -484,7 +486,7 @@ void svdf(TFLiteLayer &layer) {
 constexpr OpRow kLstmRows[] = {
     {BuiltinOperator::BIDIRECTIONAL_SEQUENCE_LSTM, 1, 48, bidirectionalLstm,
      "MatMul, LayerNorm and arithmetic of each step"},
-    {BuiltinOperator::LSTM, 1, 24, lstm, "MatMul, LayerNorm and arithmetic"},
+    {BuiltinOperator::LSTM, 1, 24, lstm, "LSTMInteger; MatMul, LayerNorm and arithmetic"},
     {BuiltinOperator::SVDF, 3, 5, svdf, "MatMul"},
 };
 

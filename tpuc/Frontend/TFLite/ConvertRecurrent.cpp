@@ -106,6 +106,9 @@ void sequenceLstm(TFLiteLayer &layer) {
   const auto &options = layer.options<fb::UnidirectionalSequenceLSTMOptions>();
   if (options.diagonal_recurrent_tensors())
     return layer.fail("has diagonal recurrences", "whole ones, as these are not supported");
+  if (isIntegerCell(layer))
+    return integerLstm(layer,
+                       {options.time_major(), false, options.cell_clip(), options.proj_clip()});
   const bool isPlain = layer.has(kFilter) && !layer.isHybrid(kFilter + 1) &&
                        !layer.has(kProjection) && !layer.has(kNorm + 1) &&
                        options.cell_clip() == 0 &&
@@ -324,7 +327,7 @@ constexpr OpRow kRecurrentRows[] = {
     {BuiltinOperator::BIDIRECTIONAL_SEQUENCE_RNN, 9, 12, bidirectionalRnn, "RNN"},
     {BuiltinOperator::RNN, 5, 5, rnn, "RNN"},
     {BuiltinOperator::UNIDIRECTIONAL_SEQUENCE_LSTM, 1, 24, sequenceLstm,
-     "LSTM; MatMul, LayerNorm and arithmetic of each step"},
+     "LSTM; LSTMInteger; MatMul, LayerNorm and arithmetic of each step"},
     {BuiltinOperator::UNIDIRECTIONAL_SEQUENCE_RNN, 5, 5, sequenceRnn, "RNN"},
 };
 

@@ -37,6 +37,21 @@ inline constexpr int64_t kMostSteps = 4096;
 /// A sequence of one direction whose cell may have coupled gates, a projection, norms and limits.
 void unrolledLstm(TFLiteLayer &layer);
 
+/// What options say of a cell of integers.
+struct IntegerCellOptions {
+  /// Of sequences: whether the steps come first.
+  bool timeMajor = true;
+  /// Whether there is one step, without a dimension for it.
+  bool isOneStep = false;
+  /// 0: none.
+  float cellClip = 0, projectionClip = 0;
+};
+
+/// Whether input and filters of an LSTM are 8-bit integers.
+bool isIntegerCell(const TFLiteLayer &layer);
+/// Such a cell of one direction, as one op in the arithmetic of LiteRT.
+void integerLstm(TFLiteLayer &layer, const IntegerCellOptions &options);
+
 } // namespace tpuc::tflite
 
 #endif // TPUC_FRONTEND_TFLITE_RECURRENT_H

@@ -78,6 +78,14 @@ const NetTensor &TFLiteLayer::output(unsigned index) const {
   return state.model.tensors()[static_cast<size_t>(op.outputs[index])];
 }
 
+const Quantization *TFLiteLayer::intermediate(size_t index) const {
+  if (index >= op.intermediates.size() || op.intermediates[index] < 0)
+    return nullptr;
+  const auto &found =
+      state.model.tensors()[static_cast<size_t>(op.intermediates[index])].quantization;
+  return found ? &*found : nullptr;
+}
+
 void TFLiteLayer::failOptions(fb::BuiltinOptions found, fb::BuiltinOptions wanted) {
   fail(fmt::format("has the options of another op, {}", fb::EnumNameBuiltinOptions(found)),
        fb::EnumNameBuiltinOptions(wanted));
@@ -137,10 +145,10 @@ bool TFLiteLayer::isHybrid(unsigned index) const {
          llvm::all_of(weights.quantization->zeroPoint, [](int64_t zero) { return zero == 0; });
 }
 
-std::optional<Tensor> TFLiteLayer::needIntegers(unsigned index) {
+std::optional<Tensor> TFLiteLayer::needIntegers(unsigned index, DataType type) {
   Expected<Tensor> integers = state.model.read(op.inputs[index]);
   if (integers)
-    return convert(*integers, DataType::I8);
+    return convert(*integers, type);
   failWith(std::move(integers.error()));
   return std::nullopt;
 }

@@ -44,6 +44,8 @@ public:
   const NetOp &source() const { return op; }
   const NetTensor &tensor(unsigned index) const;
   const NetTensor &output(unsigned index) const;
+  /// How intermediate tensor `index` is stored; null where there is no such tensor or scale.
+  const Quantization *intermediate(size_t index) const;
   /// Element types as the source has them.
   fb::ElementType inputType(unsigned index) const { return tensor(index).type; }
 
@@ -118,9 +120,9 @@ public:
   /// Whether the constant `index` holds 8-bit integers beside floats that are to be rounded to 8
   /// bits, too (ImportOptions::hybrid).
   bool isHybrid(unsigned index) const;
-  /// The integers of such a constant, as i8, in the source's order; an error where they cannot be
-  /// read.
-  std::optional<Tensor> needIntegers(unsigned index);
+  /// The integers of such a constant, as `type`, in the source's order; an error where they cannot
+  /// be read.
+  std::optional<Tensor> needIntegers(unsigned index, DataType type = DataType::I8);
   /// The scale of its `count` channels along dimension `axis`, of which all may have one; an error
   /// where the source states others.
   std::vector<float> needScales(unsigned index, int64_t axis, int64_t count);

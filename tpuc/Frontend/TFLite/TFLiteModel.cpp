@@ -264,10 +264,11 @@ private:
       if (code.custom_code())
         op.custom = code.custom_code()->str();
       for (auto [from, to] :
-           {std::pair(table.inputs(), &op.inputs), std::pair(table.outputs(), &op.outputs)})
+           {std::pair(table.inputs(), &op.inputs), std::pair(table.outputs(), &op.outputs),
+            std::pair(table.intermediates(), &op.intermediates)})
         if (from)
           to->assign(from->begin(), from->end());
-      for (const std::vector<int> *list : {&op.inputs, &op.outputs})
+      for (const std::vector<int> *list : {&op.inputs, &op.outputs, &op.intermediates})
         for (int each : *list)
           if (each < -1 || each >= static_cast<int64_t>(numTensors()))
             return makeError(fmt::format("{} ({})", place, op.type()),

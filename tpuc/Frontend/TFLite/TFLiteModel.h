@@ -53,6 +53,8 @@ struct NetOp {
   /// Numbers of tensors, -1 for none.
   std::vector<int> inputs;
   std::vector<int> outputs;
+  /// Tensors that say how an op of integers stores what it computes on the way.
+  std::vector<int> intermediates;
   const fb::Operator *table = nullptr;
 
   /// `CONV_2D`, the name of a custom op, or `op 250` where its code is not known.

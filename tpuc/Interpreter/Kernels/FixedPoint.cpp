@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "tpuc/Interpreter/Kernels/FixedPoint.h"
+#include "tpuc/Interpreter/Kernels/Fixed16.h"
 #include "tpuc/Interpreter/Kernels/FixedPoint16.h"
 #include "tpuc/Interpreter/Kernels/WindowGeometry.h"
 #include "tpuc/Support/Convert.h"
@@ -264,11 +265,6 @@ void kernels::fixedPRelu(const FixedOperand &input, const FixedOperand &slope,
   forEachPair(input, slope, output, threads, [&](int32_t a, int32_t b) {
     return stored(a >= 0 ? scaled(a, positive) : scaled(a * b, negative), result);
   });
-}
-
-/// a * b / 2^15, rounded half up; only -2^15 * -2^15 saturates.
-static int16_t multiplyHigh16(int16_t a, int16_t b) {
-  return saturateCast<int16_t>(roundingShiftRight(int32_t(a) * b, 15, RoundingMode::HalfUp));
 }
 
 /// The upper half of a multiplier of 31 bits, rounded.

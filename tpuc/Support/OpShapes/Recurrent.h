@@ -37,6 +37,15 @@ struct RecurrentShapes {
 Expected<RecurrentShapes> recurrentShapes(const RecurrentSpec &spec,
                                           const RecurrentOperands &operands);
 
+/// The operands of an LSTM of integers, none where one is left out or unranked.
+struct IntegerLstmOperands {
+  std::optional<Dims> input, filter, recurrence, bias, peephole, norm, projection, projectionBias;
+};
+
+/// The shape of the output of such a cell with `gates` gates (3 or 4). Errors: as recurrentShapes;
+/// peepholes of fewer units than outputs.
+Expected<Dims> integerLstmShape(int64_t gates, const IntegerLstmOperands &operands);
+
 } // namespace tpuc::shapes
 
 #endif // TPUC_SUPPORT_OPSHAPES_RECURRENT_H
