@@ -51,6 +51,9 @@ Expected<int> runOn(const SampleArguments &given, Request &request) {
   if (!request.weights.empty() && *backend != &sourceBackend())
     return makeError("--weight", "is of no use for " + request.model,
                      "a source model that has its weights apart");
+  if (request.hybrid && *backend != &sourceBackend())
+    return makeError("--hybrid", "is of no use for " + request.model,
+                     "a source model with weights of integers beside floats");
   if (given.isSet())
     if (auto made = makeOutputFolder(request.samples); !made)
       return propagate(made);
@@ -73,6 +76,9 @@ Expected<int> runTheModel(std::span<const std::string> arguments) {
   cli.option("--weight", request.weights,
              "The weights of a source model that has them apart, such as a .caffemodel file.")
       .label("FILE");
+  cli.flag("--hybrid", request.hybrid,
+           "Of a source model: beside weights of 8-bit integers, round floats to 8 bits at run "
+           "time, as model_transform --hybrid does.");
   cli.option("--input", given.input,
              "An npz file with an array for each input, under its name; or for each input a "
              "picture or an .npy file; or a folder of which each file is one sample. Arrays are "

@@ -56,6 +56,8 @@ struct Request {
   std::string trace;
   /// Where both profiles go as JSON; empty: nowhere.
   std::string json;
+  /// Of a source model: see ImportOptions.
+  bool hybrid = false;
   int numThreads = 0;
   /// The most pixels of a picture that is decoded.
   int64_t maxPixels = kMaxPixels;

@@ -71,12 +71,15 @@ Expected<void> ModuleRun::loadSource() {
   if (Expected<void> checked = checkWeights((*frontend)->format(), "--weight", request.weights);
       !checked)
     return checked;
+  if (Expected<void> checked = checkHybrid((*frontend)->format(), request.hybrid); !checked)
+    return checked;
   Expected<std::unique_ptr<SourceModel>> model =
       (*frontend)->open({request.model, request.weights});
   if (!model)
     return propagate(model);
-  Expected<mlir::OwningOpRef<mlir::ModuleOp>> imported =
-      (*model)->import(*context, ImportOptions());
+  ImportOptions options;
+  options.hybrid = request.hybrid;
+  Expected<mlir::OwningOpRef<mlir::ModuleOp>> imported = (*model)->import(*context, options);
   if (!imported)
     return propagate(imported);
   module = std::move(*imported);
