@@ -3,7 +3,8 @@
 
 usage: preprocess.py --work DIR [--tools DIR] [--chip CHIP] [--modes F32,F16,...]
                      [--formats RGB_PLANAR,...] [--pictures N] [--on_chip N] [--aligned]
-                     [--without NAMES] [--cycles] [--vendor DIR] [--check] [NAME=FILE.onnx:SPEC ...]
+                     [--without NAMES] [--cycles] [--vendor DIR] [--resize HxW,...] [--check]
+                     [NAME=FILE.onnx:SPEC ...]
 
 --tools     our programs (default: build/bin)
 --work      where modules, files and pictures go
@@ -17,6 +18,9 @@ usage: preprocess.py --work DIR [--tools DIR] [--chip CHIP] [--modes F32,F16,...
 --cycles    nothing is run: for each mode and format the cycles of the fused file over those of the
             plain one, and without each of the rewritings of --without, which both files are
 --vendor    a folder with venv/bin/model_runner (the PyPI package tpu-mlir): it runs each file, too
+--resize    instead of formats, pictures of these extents that the network scales (--fuse_resize): by how
+            much bytes differ from OpenCV's at most, of the lowered module and of its file, and cycles
+            beside those of the network that the caller scales for
 --check     end with status 1 if a row is beyond its bound, or the vendor's program answered none
 SPEC        HxW[,resize=HxW][,rgb|bgr|gray][,nhwc][,mean=A;B;C][,scale=A;B;C], those of model_transform
 
@@ -416,6 +420,35 @@ class Bench:
                       "".join(f"  without {each[1]} {ratio:.3f}"
                               for each, ratio in zip(columns[1:], ratios[1:])), flush=True)
 
+    def resizes(self, name, onnx, spec):
+        """A row for each mode and each size of pictures."""
+        folder, module, table = self.prepare(name, onnx, spec)
+        form = f"{spec.order.upper()}_PLANAR"
+        for mode in self.options.modes.split(","):
+            model = folder / f"resize_{mode}{self.extension}"
+            fuse = ["--fuse_preprocess", "--customization_format", form]
+            plain = self.cycles_of(module, table, mode, model, *fuse)
+            for text in self.options.resize.split(","):
+                size = [int(side) for side in text.split("x")]
+                fused, report = self.deploy(module, table, mode, model, *fuse, "--fuse_resize",
+                                            f"{size[0]},{size[1]}")
+                given = Spec(f"{text},{spec.order}")
+                pictures = [cv2.resize(cv2.imread(str(file)), size[::-1]) for file in self.pictures]
+                arrays = [given.floats(picture).astype(np.uint8) for picture in pictures]
+                made = self.infer(fused, arrays, "--dump_all_tensors")
+                whole = Spec(f"{spec.resize[0]}x{spec.resize[1]},{spec.order}")
+                most = 0
+                for tensors, picture in zip(made, pictures):
+                    ours = next(value for key, value in tensors.items() if key.endswith("_resized"))
+                    most = max(most, np.abs(ours - whole.floats(cv2.resize(picture, spec.resize[::-1]))).max())
+                files = self.infer(model, arrays[:self.options.on_chip])
+                of_file = min(cosine(a[key], b[key]) for a, b in zip(files, made) for key in a)
+                failed = most > 1 or of_file < 0.999
+                self.failures += failed
+                cycles = report["model_file"]["cycles"]
+                print(f"{name:14} {mode:9} {text:10} bytes {most:.0f}  cycles {cycles} ({cycles / plain:.3f})  "
+                      f"file {of_file:.6f}{'  FAILED' if failed else ''}", flush=True)
+
     def network(self, name, onnx, spec):
         folder, module, table = self.prepare(name, onnx, spec)
         forms = self.options.formats.split(",")
@@ -470,6 +503,7 @@ def main():
     parser.add_argument("--on_chip", type=int, default=1)
     parser.add_argument("--without", default="")
     parser.add_argument("--vendor", default="")
+    parser.add_argument("--resize", default="")
     parser.add_argument("--check", action="store_true")
     parser.add_argument("networks", nargs="+")
     options = parser.parse_args()
@@ -483,7 +517,7 @@ def main():
     for text in options.networks:
         name, _, rest = text.partition("=")
         onnx, _, spec = rest.rpartition(":")
-        work = bench.cycles if options.cycles else bench.network
+        work = bench.cycles if options.cycles else bench.resizes if options.resize else bench.network
         work(name, pathlib.Path(onnx).resolve(), Spec(spec))
     if options.cycles:
         return 0

@@ -460,7 +460,10 @@ Expected<void> PictureLowering::run() {
   Value value = planes();
   if (isYuv(format))
     value = coloursOf(value);
-  value = lowering.plan.isInteger(op) ? onIntegers(value) : onFloats(value);
+  if (isPlain() && holdsPictureBytes(op.getOutput()))
+    value = ordered(value);
+  else
+    value = lowering.plan.isInteger(op) ? onIntegers(value) : onFloats(value);
   if (!isNchw)
     value = permuted(value, {0, 2, 3, 1}, "pixels");
   Operation *made = value.getDefiningOp();
@@ -476,6 +479,12 @@ Expected<void> PictureLowering::run() {
 bool tpuc::isPictureInput(top::InputOp input) {
   return llvm::any_of(input->getUsers(),
                       [](Operation *user) { return isa<top::PreprocessOp>(user); });
+}
+
+bool tpuc::holdsPictureBytes(Value value) {
+  const auto type = dyn_cast<quant::UniformQuantizedType>(getElementTypeOrSelf(value.getType()));
+  return type && type.getStorage() == quant::StorageSpec::full(/*isSigned=*/false, 8) &&
+         type.getScale() == 1 && type.getZeroPoint() == 0;
 }
 
 Expected<void> tpuc::lowerPreprocess(top::PreprocessOp op, Lowering &lowering) {

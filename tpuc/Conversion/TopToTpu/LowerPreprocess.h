@@ -17,6 +17,9 @@ namespace tpuc {
 /// Whether an input holds pictures of bytes, which stay as they are given.
 bool isPictureInput(top::InputOp input);
 
+/// Whether the elements of `value` are stated to be bytes that stand for themselves.
+bool holdsPictureBytes(mlir::Value value);
+
 /// Lowers a preprocessing to ops that chips have: on bytes a Permute of packed pixels, a Slice of
 /// what is cropped, and of YUV the parts of the picture side by side; then on floats a Cast and a
 /// 1x1 convolution that scales, or also orders the channels, and on integers the channels in their

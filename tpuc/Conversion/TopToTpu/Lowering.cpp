@@ -9,6 +9,7 @@
 #include "tpuc/Conversion/TopToTpu/Lowering.h"
 #include "tpuc/Conversion/TopToTpu/IntegerForms.h"
 #include "tpuc/Conversion/TopToTpu/LowerInteger.h"
+#include "tpuc/Conversion/TopToTpu/LowerPictureResize.h"
 #include "tpuc/Conversion/TopToTpu/LowerPreprocess.h"
 #include "tpuc/Dialect/Top/BinaryOps.h"
 #include "tpuc/Dialect/Top/ConvolutionOps.h"
@@ -121,6 +122,8 @@ Expected<void> Lowering::lower(Operation *op) {
     return {};
   if (auto preprocess = dyn_cast<top::PreprocessOp>(op))
     return lowerPreprocess(preprocess, *this);
+  if (auto resize = dyn_cast<top::InterpOp>(op); resize && isPictureResize(resize, target))
+    return lowerPictureResize(resize, *this);
   return plan.isInteger(op) ? lowerInteger(op, *this) : lowerFloat(op);
 }
 
