@@ -27,10 +27,22 @@ using namespace tpuc;
 
 namespace {
 
+/// Where the factors of channels are applied.
+enum class Applied : uint8_t {
+  /// By ops of their own, in floats.
+  Behind,
+  /// In filter and bias of the product that makes the tensor, on integers or floats.
+  InMaker,
+};
+
+/// To which power factors are taken that makers apply: the first makes all channels as wide.
+constexpr double kParts[] = {1, 0.75, 0.5, 0.25};
+
 /// A tensor that is to be scaled.
 struct ScaledTensor {
   SmallVector<Operation *> readers;
   int64_t axis = 0;
+  Applied applied = Applied::Behind;
 };
 
 class ChannelScaler {
@@ -45,13 +57,15 @@ public:
 private:
   void find(Operation *op);
   std::optional<DataType> floatsOf(Value value) const;
-  ChannelMap scaledMap(Operation *reader, DataType floats) const;
-  ChannelMap shiftedMap(Operation *reader, DataType floats) const;
+  ChannelMap scaledMap(Operation *reader, DataType floats, double part) const;
+  ChannelMap shiftedMap(Operation *reader, DataType floats, double part) const;
+  Expected<double> filterError(const ScaledTensor &tensor, ArrayRef<float> factors) const;
   Expected<std::optional<ChannelMap>> bestMap(Value value, const ScaledTensor &tensor,
                                               DataType floats) const;
   Value constant(const std::string &name, const ScaledTensor &tensor, ArrayRef<float> numbers,
                  RankedTensorType type);
   Value apply(Value value, const ScaledTensor &tensor, const ChannelMap &map, DataType floats);
+  Expected<void> applyInMaker(OpResult value, const ChannelMap &map);
 
   func::FuncOp main;
   const TargetInfo &target;
@@ -74,6 +88,28 @@ std::string tensorName(Value value) {
   return tensorNames(result.getOwner())[result.getResultNumber()];
 }
 
+/// Whether the product `maker`, on integers, can make each channel of its result, along `axis`,
+/// larger: by constant filters and biases, in front of nothing but a ReLU without a limit.
+bool takesFactors(Operation *maker, int64_t axis) {
+  if (!isa<top::ConvOp, top::MatMulOp>(maker) || !summedAxis(maker))
+    return false;
+  auto type = cast<RankedTensorType>(maker->getResult(0).getType());
+  const int64_t channels = isa<top::ConvOp>(maker) ? 1 : type.getRank() - 1;
+  auto filter = maker->getOperand(1).getDefiningOp<top::WeightOp>();
+  auto bias = maker->getOperand(2).getDefiningOp<top::WeightOp>();
+  const auto biasType = dyn_cast<RankedTensorType>(maker->getOperand(2).getType());
+  auto limit = maker->getAttrOfType<FloatAttr>("relu_limit");
+  return axis == channels && !filter.getWeightScaleAttr() &&
+         filterOrder(maker)->numChannels() == type.getDimSize(axis) &&
+         (!biasType || (bias && biasType.getNumElements() == type.getDimSize(axis))) &&
+         !(limit && limit.getValueAsDouble() >= 0);
+}
+
+bool hasRelu(Operation *op) {
+  auto relu = op->getAttrOfType<BoolAttr>("do_relu");
+  return relu && relu.getValue();
+}
+
 /// The floats in which `value` is multiplied; none where it is not made in floats, or in none that
 /// are finer than the integers.
 std::optional<DataType> ChannelScaler::floatsOf(Value value) const {
@@ -93,14 +129,22 @@ void ChannelScaler::find(Operation *op) {
   if (!axis || !plan.isInteger(op) || !op->hasAttr(kInputLowest) || !op->hasAttr(kInputHighest))
     return;
   Value value = op->getOperand(0);
+  Operation *maker = value.getDefiningOp();
   auto type = dyn_cast<RankedTensorType>(value.getType());
   auto filter = op->getOperand(1).getDefiningOp<top::WeightOp>();
-  if (!type || !type.hasStaticShape() || filter.getWeightScaleAttr() || !floatsOf(value) ||
+  if (!type || !type.hasStaticShape() || filter.getWeightScaleAttr() || !maker ||
       !isa<quant::CalibratedQuantizedType>(type.getElementType()))
     return;
+  const bool isInMaker = !floatsOf(value);
+  // With one scale for the whole filter, larger channels would make all others coarser.
+  if (isInMaker && !(integers.granularity == Granularity::PerChannel && plan.isInteger(maker) &&
+                     takesFactors(maker, *axis)))
+    return;
   ScaledTensor &tensor = tensors[value];
-  if (tensor.readers.empty())
+  if (tensor.readers.empty()) {
     tensor.axis = *axis;
+    tensor.applied = isInMaker ? Applied::InMaker : Applied::Behind;
+  }
   if (tensor.axis == *axis)
     tensor.readers.push_back(op);
 }
@@ -112,15 +156,15 @@ static quant::FloatRange channelRange(Operation *reader, size_t index) {
 }
 
 /// For each channel what makes it as wide as the widest, or as many times as wide as the integers
-/// have steps (256 in 8 bits): a number that `floats` holds.
+/// have steps (256 in 8 bits), to the power of `exponent`: a number that `floats` holds.
 static SmallVector<float> wideningFactors(ArrayRef<double> widths, DataType floats,
-                                          DataType integers) {
+                                          DataType integers, double exponent) {
   const double leastWidth = std::ldexp(1.0, -static_cast<int>(bitWidth(integers)));
   const double widest = *llvm::max_element(widths);
   SmallVector<float> factors;
   for (double width : widths) {
     const double part = widest > 0 ? std::max(width / widest, leastWidth) : 1;
-    const auto factor = static_cast<float>(1 / part);
+    const auto factor = static_cast<float>(std::pow(part, -exponent));
     factors.push_back(floats == DataType::F16 ? kernels::roundF16(factor) : factor);
   }
   return factors;
@@ -155,7 +199,7 @@ static quant::FloatRange rangeAfter(Operation *reader, const ChannelMap &map, bo
 
 /// Nothing is added: 0 stays 0. Channels that are negative for the most part change their sign, so
 /// that the sides on which channels are wide coincide.
-ChannelMap ChannelScaler::scaledMap(Operation *reader, DataType floats) const {
+ChannelMap ChannelScaler::scaledMap(Operation *reader, DataType floats, double part) const {
   SmallVector<double> widths;
   for (size_t channel = 0; channel < numChannels(reader); ++channel) {
     const quant::FloatRange range = channelRange(reader, channel);
@@ -163,7 +207,7 @@ ChannelMap ChannelScaler::scaledMap(Operation *reader, DataType floats) const {
     const double above = std::max(range.max, 0.0);
     widths.push_back(integers.zeroPoint ? below + above : std::max(below, above));
   }
-  ChannelMap map{wideningFactors(widths, floats, integers.activation), {}};
+  ChannelMap map{wideningFactors(widths, floats, integers.activation, part), {}};
   for (auto [channel, factor] : llvm::enumerate(map.factors)) {
     const quant::FloatRange range = channelRange(reader, channel);
     if (integers.zeroPoint && -range.min > range.max)
@@ -174,13 +218,13 @@ ChannelMap ChannelScaler::scaledMap(Operation *reader, DataType floats) const {
 }
 
 /// The middle of every channel becomes 0.
-ChannelMap ChannelScaler::shiftedMap(Operation *reader, DataType floats) const {
+ChannelMap ChannelScaler::shiftedMap(Operation *reader, DataType floats, double part) const {
   SmallVector<double> widths;
   for (size_t channel = 0; channel < numChannels(reader); ++channel) {
     const quant::FloatRange range = channelRange(reader, channel);
     widths.push_back(range.max - range.min);
   }
-  ChannelMap map{wideningFactors(widths, floats, integers.activation), {}};
+  ChannelMap map{wideningFactors(widths, floats, integers.activation, part), {}};
   for (auto [channel, factor] : llvm::enumerate(map.factors)) {
     const quant::FloatRange range = channelRange(reader, channel);
     const auto summand = static_cast<float>(-(range.min + range.max) / 2 * double(factor));
@@ -206,15 +250,66 @@ static bool takesSummands(Operation *reader) {
                    bias.getNumElements() == filterOrder(reader)->numChannels());
 }
 
+/// What rounding the filters of the readers adds to their sums where inputs are `factors` times as
+/// large, in the measure of roundingError: for each output channel its step, by the mean square of
+/// each input channel. That is taken to be 1/64 of the square of its width.
+Expected<double> ChannelScaler::filterError(const ScaledTensor &tensor,
+                                            ArrayRef<float> factors) const {
+  double error = 0;
+  for (Operation *reader : tensor.readers) {
+    Expected<Tensor> filter = readFilter(reader);
+    if (!filter)
+      return propagate(filter);
+    const ChannelOrder order = *filterOrder(reader);
+    const float *weights = filter->data<float>().data();
+    SmallVector<double> largest(static_cast<size_t>(order.numChannels()), 0);
+    SmallVector<double> squares(largest.size(), 0);
+    int64_t element = 0;
+    InputChannels(reader).forEach(filter->numElements(), [&](size_t channel) {
+      const auto output = static_cast<size_t>(order.channelOf(element));
+      const double factor = std::abs(double(factors[channel]));
+      const quant::FloatRange range = channelRange(reader, channel);
+      const double width = factor * (std::max(range.max, 0.0) - std::min(range.min, 0.0)) / 8;
+      largest[output] = std::max(largest[output], std::abs(double(weights[element])) / factor);
+      squares[output] += width * width;
+      ++element;
+    });
+    releaseMapped(filter->rawBytes());
+    const auto steps = static_cast<double>(integerRange(integers.weight).highest);
+    for (auto [most, sum] : llvm::zip_equal(largest, squares))
+      error += most / steps * (most / steps) * sum;
+  }
+  return error;
+}
+
 /// The map with the smallest error; none where rounding as it is is as good.
 Expected<std::optional<ChannelMap>> ChannelScaler::bestMap(Value value, const ScaledTensor &tensor,
                                                            DataType floats) const {
   const double plainStep = plan.quantized(value).getScale();
-  SmallVector<double> steps(numChannels(tensor.readers[0]), plainStep);
+  Operation *first = tensor.readers[0];
+  SmallVector<double> steps(numChannels(first), plainStep);
   Expected<double> least = roundingError(tensor.readers, steps);
-  SmallVector<ChannelMap> maps = {scaledMap(tensor.readers[0], floats)};
-  if (llvm::all_of(tensor.readers, takesSummands))
-    maps.push_back(shiftedMap(tensor.readers[0], floats));
+  const bool isInMaker = tensor.applied == Applied::InMaker;
+  const bool isCutOff = isInMaker && hasRelu(value.getDefiningOp());
+  const bool canShift = !isCutOff && llvm::all_of(tensor.readers, takesSummands);
+  // Of channels that are made as wide as others, filters are rounded as coarsely as of these.
+  const auto addFilters = [&](Expected<double> &error, ArrayRef<float> factors) -> Expected<void> {
+    if (!isInMaker || !error)
+      return {};
+    Expected<double> added = filterError(tensor, factors);
+    if (!added)
+      return propagate(added);
+    *error += *added;
+    return {};
+  };
+  if (Expected<void> added = addFilters(least, SmallVector<float>(steps.size(), 1)); !added)
+    return propagate(added);
+  SmallVector<ChannelMap> maps;
+  for (double part : isInMaker ? ArrayRef(kParts) : ArrayRef(kParts).take_front(1)) {
+    maps.push_back(scaledMap(first, floats, part));
+    if (canShift)
+      maps.push_back(shiftedMap(first, floats, part));
+  }
   std::optional<ChannelMap> best;
   for (ChannelMap &map : maps) {
     if (!least || !(map.range.max > map.range.min))
@@ -223,9 +318,11 @@ Expected<std::optional<ChannelMap>> ChannelScaler::bestMap(Value value, const Sc
     for (auto [channel, factor] : llvm::enumerate(map.factors))
       steps[channel] = step / double(factor);
     Expected<double> error = roundingError(tensor.readers, steps);
+    if (Expected<void> added = addFilters(error, map.factors); !added)
+      return propagate(added);
     if (!error)
       return propagate(error);
-    if (*least < kLeastGain * *error)
+    if (*least < (best && isInMaker ? 1 : kLeastGain) * *error)
       continue;
     least = *error;
     best = std::move(map);
@@ -271,17 +368,63 @@ Value ChannelScaler::apply(Value value, const ScaledTensor &tensor, const Channe
   return value;
 }
 
+/// Makes what makes `value` give it after `map`: with another filter, bias and name.
+Expected<void> ChannelScaler::applyInMaker(OpResult value, const ChannelMap &map) {
+  Operation *maker = value.getOwner();
+  Expected<Tensor> filter = readFilter(maker);
+  if (!filter)
+    return propagate(filter);
+  const ChannelOrder order = *filterOrder(maker);
+  Tensor multiplied(DataType::F32, filter->shape());
+  const std::span<const float> weights = filter->data<float>();
+  for (auto [index, made] : llvm::enumerate(multiplied.mutableData<float>()))
+    made = weights[index] *
+           map.factors[static_cast<size_t>(order.channelOf(static_cast<int64_t>(index)))];
+  releaseMapped(filter->rawBytes());
+  Tensor bias(DataType::F32, Shape{order.numChannels()});
+  const std::span<float> numbers = bias.mutableData<float>();
+  std::ranges::fill(numbers, 0.0F);
+  if (auto old = maker->getOperand(2).getDefiningOp<top::WeightOp>()) {
+    Expected<Tensor> read = old.read();
+    if (!read)
+      return propagate(read);
+    llvm::copy(convert(*read, DataType::F32).data<float>(), numbers.begin());
+  }
+  for (size_t channel = 0; channel < numbers.size(); ++channel)
+    numbers[channel] = numbers[channel] * map.factors[channel] +
+                       (map.summands.empty() ? 0 : map.summands[channel]);
+  builder.setInsertionPoint(maker);
+  const auto module = main->getParentOfType<ModuleOp>();
+  maker->setOperand(1, top::WeightOp::create(builder, module, layerName(maker) + "_filter_widened",
+                                             std::move(multiplied)));
+  maker->setOperand(2, top::WeightOp::create(builder, module, layerName(maker) + "_bias_widened",
+                                             std::move(bias)));
+  auto type = cast<RankedTensorType>(value.getType());
+  value.setType(type.clone(
+      quant::CalibratedQuantizedType::get(Float32Type::get(type.getContext()), map.range)));
+  renameTensor(value, tensorName(value) + "_scaled");
+  return {};
+}
+
 Expected<void> ChannelScaler::run() {
   for (Operation &op : main.front().without_terminator())
     find(&op);
   for (const auto &[value, tensor] : tensors) {
-    const DataType floats = *floatsOf(value);
+    const bool isInMaker = tensor.applied == Applied::InMaker;
+    // What else reads the tensor would see the factors.
+    if (isInMaker && std::distance(value.use_begin(), value.use_end()) !=
+                         static_cast<ptrdiff_t>(tensor.readers.size()))
+      continue;
+    const DataType floats = isInMaker ? DataType::F32 : *floatsOf(value);
     Expected<std::optional<ChannelMap>> map = bestMap(value, tensor, floats);
     if (!map)
       return propagate(map);
     if (!*map)
       continue;
-    Value scaled = apply(value, tensor, **map, floats);
+    if (isInMaker)
+      if (Expected<void> made = applyInMaker(cast<OpResult>(value), **map); !made)
+        return made;
+    Value scaled = isInMaker ? value : apply(value, tensor, **map, floats);
     for (Operation *reader : tensor.readers) {
       reader->setOperand(0, scaled);
       if (Expected<void> converted = readAfter(**map, reader); !converted)

@@ -40,9 +40,11 @@ Expected<void> readAfter(const ChannelMap &map, mlir::Operation *reader);
 /// Multiplies tensors that are made in floats and read by products on integers by a factor for each
 /// channel, so that all channels use the integers alike, and divides the filters by it. Where the
 /// biases can take it up, a number for each channel is added, too. The numbers follow from the
-/// ranges of the channels that calibration has found. The ops are of top, `NAME_scaled` and
-/// `NAME_scaled_shifted`; their floats are added to `options`, those that `plan` was made with; a
-/// plan has to be made anew. Errors: a filter or a bias that cannot be read.
+/// ranges of the channels that calibration has found. A product on integers whose result nothing
+/// else reads takes them into its own filter and bias, without ops; its result is `NAME_scaled`
+/// then, too. The ops are of top, `NAME_scaled` and `NAME_scaled_shifted`; their floats are added
+/// to `options`, those that `plan` was made with; a plan has to be made anew. Errors: a filter or a
+/// bias that cannot be read.
 Expected<void> scaleChannels(mlir::func::FuncOp main, const TargetInfo &target,
                              const StoragePlan &plan, PlanOptions &options);
 
