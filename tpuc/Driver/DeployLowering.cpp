@@ -14,6 +14,7 @@
 #include "tpuc/Dialect/Tpu/CastOps.h"
 #include "tpuc/Driver/DeployRun.h"
 #include "tpuc/Driver/ModuleChecks.h"
+#include "tpuc/Driver/WideFloats.h"
 #include "tpuc/Transforms/Passes.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -105,6 +106,9 @@ Expected<Network> DeployRun::lowerAs(const LoweringOptions &wanted,
   if (!read)
     return propagate(read);
   network.module = std::move(*read);
+  if (Expected<void> widened = widenFloats(*network.module, widensDoubles(), options.mlir);
+      !widened)
+    return propagate(widened);
   const auto addPasses = [&](OpPassManager &manager) {
     addFusion(manager);
     addLowering(manager, wanted);

@@ -39,6 +39,8 @@ private:
   Expected<void> checkFiles();
   Expected<void> readTop();
   void addFusion(mlir::OpPassManager &manager) const;
+  /// Whether F64 becomes F32, which no chip computes otherwise: not where all is to be as it is.
+  bool widensDoubles() const { return lowering.scheme != schemes::kF32; }
   Expected<std::vector<InputSpec>> inputSpecs() const;
   Expected<void> checkInputs();
   Expected<void> readTestInput();

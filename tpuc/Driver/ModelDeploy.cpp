@@ -15,6 +15,7 @@
 #include "tpuc/Driver/DeployRun.h"
 #include "tpuc/Driver/ModuleChecks.h"
 #include "tpuc/Driver/WholeNetwork.h"
+#include "tpuc/Driver/WideFloats.h"
 #include "tpuc/Model/Container.h"
 
 #include <filesystem>
@@ -243,6 +244,8 @@ Expected<void> DeployRun::readTop() {
       !isQuantized(*top.module))
     return makeError("--quantize " + schemeName(lowering.scheme), "needs the ranges of the tensors",
                      "--calibration_table with what run_calibration wrote");
+  if (Expected<void> widened = widenFloats(*top.module, widensDoubles(), options.mlir); !widened)
+    return widened;
   if (!options.fusePreprocess)
     return {};
   Expected<void> fused =
@@ -257,6 +260,8 @@ Expected<std::vector<InputSpec>> DeployRun::inputSpecs() const {
   if (!specs)
     return makeError(options.mlir + ": " + specs.error().where, specs.error().found,
                      specs.error().expected);
+  if (!compilesWhole() && !lowering.quantInput)
+    restoreGivenTypes(*top.module, *specs);
   return specs;
 }
 

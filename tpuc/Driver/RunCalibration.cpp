@@ -11,7 +11,7 @@
 #include "tpuc/Calibration/ForeignNames.h"
 #include "tpuc/Dialect/Top/Names.h"
 #include "tpuc/Driver/ModuleFile.h"
-#include "tpuc/Driver/NetworkInputs.h"
+#include "tpuc/Driver/WideFloats.h"
 #include "tpuc/Support/Counted.h"
 #include "tpuc/Support/Npz.h"
 #include "tpuc/Support/RunFiles.h"
@@ -171,6 +171,8 @@ Expected<RunCalibrationSummary> tpuc::runCalibration(const RunCalibrationOptions
       return propagate(read);
     foreign = std::move(*read);
   }
+  if (Expected<void> widened = widenFloats(**module, /*withDoubles=*/true, options.mlir); !widened)
+    return propagate(widened);
   Expected<std::vector<InputSpec>> inputs = networkInputs(**module);
   if (!inputs)
     return makeError(options.mlir + ": " + inputs.error().where, inputs.error().found,

@@ -15,6 +15,7 @@
 #include "tpuc/Dialect/Top/StructureOps.h"
 #include "tpuc/Dialect/Top/UnaryOps.h"
 #include "tpuc/Support/Convert.h"
+#include "tpuc/Support/Float.h"
 
 #include <cmath>
 
@@ -134,7 +135,16 @@ int64_t tpuc::rankOf(Value value) {
   return dims ? static_cast<int64_t>(dims->size()) : 0;
 }
 
-bool tpuc::isNear(double a, double b) { return std::abs(a - b) <= 1e-6 * std::abs(b); }
+bool tpuc::isNear(double a, double b) {
+  constexpr double kStep = 1e-6, kShortStep = 0x1p-11;
+  const double off = std::abs(a - b);
+  const auto isShort = [](double number) {
+    const auto single = static_cast<float>(number);
+    return roundToFormat<DataType::F16>(single) == single;
+  };
+  return off <= kStep * std::abs(b) ||
+         (off <= kShortStep * std::abs(b) && (isShort(a) || isShort(1 / a)));
+}
 
 /// Operand `index` of an op of two as scalar, the other one as tensor of the result's shape.
 static std::optional<WithScalar> scalarAt(Operation *op, unsigned index) {

@@ -122,7 +122,7 @@ private:
   llvm::SmallPtrSet<mlir::Operation *, 8> ops;
 };
 
-/// Whether `a` is `b` up to the rounding of a constant to f32.
+/// Whether `a` is `b` up to the rounding of a constant to f32, or of it or its reciprocal to f16.
 bool isNear(double a, double b);
 
 /// The tensor and the scalar of a sum, difference, product or quotient that `op` computes.

@@ -107,6 +107,7 @@ Expected<void> Lowering::run() {
   for (Operation *op : llvm::reverse(ops))
     if (!isa<top::NoneOp, top::InputOp>(op) && op->use_empty())
       op->erase();
+  narrowInputs();
   top::updateFunctionType(main);
   return {};
 }
@@ -304,7 +305,11 @@ void Lowering::lowerResults() {
       operand.set(made);
       continue;
     }
-    const Type type = expressed(value.getType());
+    Type type = expressed(value.getType());
+    if (auto stated = main.getResultAttrOfType<TypeAttr>(operand.getOperandNumber(), kGivenType)) {
+      type = withElements(type, stated.getValue());
+      main.removeResultAttr(operand.getOperandNumber(), builder.getStringAttr(kGivenType));
+    }
     Value stored = lowered.lookup(value);
     if (!stored || stored.getType() == type) {
       operand.set(as(value, getElementTypeOrSelf(type)));
@@ -314,10 +319,55 @@ void Lowering::lowerResults() {
     const std::string name = nameOf(value);
     if (auto made = dyn_cast<OpResult>(stored); made && nameOf(made) == name)
       renameTensor(made, name + suffixOf(getElementTypeOrSelf(stored.getType())));
+    if (!castsDirectly(getElementTypeOrSelf(type)))
+      stored = as(value, builder.getF32Type());
     given[value] =
         builder.create<tpu::CastOp>(NameLoc::get(builder.getStringAttr(name)), type, stored)
             .getOutput();
     operand.set(given[value]);
+  }
+}
+
+bool Lowering::castsDirectly(Type given) const {
+  const std::optional<DataType> type = storageDataType(given);
+  return given.isF32() || !isa<FloatType>(given) || (type && hasScheme(target, floatScheme(*type)));
+}
+
+/// Inputs that were made f32 are as callers give them again. Casts of them begin there, where the
+/// chip has such floats.
+void Lowering::narrowInputs() {
+  for (BlockArgument argument : main.getArguments()) {
+    const unsigned number = argument.getArgNumber();
+    const auto stated = main.getArgAttrOfType<TypeAttr>(number, kGivenType);
+    if (!stated)
+      continue;
+    main.removeArgAttr(number, kGivenType);
+    // Pictures are bytes by now.
+    if (!getElementTypeOrSelf(argument.getType()).isF32() || !argument.hasOneUse())
+      continue;
+    auto input = cast<top::InputOp>(*argument.user_begin());
+    const TensorType given = input.getOutput().getType().clone(stated.getValue());
+    SmallVector<OpOperand *> others;
+    SmallVector<tpu::CastOp> back;
+    for (OpOperand &use : input.getOutput().getUses()) {
+      auto made = dyn_cast<tpu::CastOp>(use.getOwner());
+      if (!made || !castsDirectly(stated.getValue()))
+        others.push_back(&use);
+      else if (made.getOutput().getType() == given)
+        back.push_back(made);
+    }
+    argument.setType(given);
+    input.getOutput().setType(given);
+    for (tpu::CastOp made : back) {
+      made.getOutput().replaceAllUsesWith(input.getOutput());
+      made.erase();
+    }
+    if (others.empty())
+      continue;
+    builder.setInsertionPointAfter(input);
+    const Value wide = cast(input.getOutput(), builder.getF32Type(), nameOf(input.getOutput()));
+    for (OpOperand *use : others)
+      use->set(wide);
   }
 }
 

@@ -23,6 +23,10 @@ namespace tpuc {
 /// The attribute of an input whose source says how it stores it: the type of its elements.
 inline constexpr const char *kSourceType = "source_type";
 
+/// The attribute of an argument or result of `main` whose floats were made f32 (--widen-floats):
+/// the type of the elements that callers give and get.
+inline constexpr const char *kGivenType = "top.given_type";
+
 /// The floats `type`: F32, F16 or BF16.
 mlir::Type floatType(mlir::Builder &builder, DataType type);
 
@@ -90,6 +94,9 @@ private:
   Expected<void> lowerFloat(mlir::Operation *op);
   void lowerRegions(mlir::Operation *op);
   void lowerResults();
+  void narrowInputs();
+  /// Whether what is stored is cast to elements of `given`, and they to it, in one step.
+  bool castsDirectly(mlir::Type given) const;
   mlir::Value floatOperand(mlir::OpOperand &operand, mlir::Type type);
   mlir::Value narrowFilter(top::WeightOp filter, const ChannelOrder &order, mlir::Type type);
   mlir::Value biasBesideRounded(top::ConvOp conv, mlir::Value stored);

@@ -207,8 +207,7 @@ struct ConvertTopToTpuPass : tpuc::impl::ConvertTopToTpuBase<ConvertTopToTpuPass
     if (!options)
       return propagate(options);
     if (options->scheme.isQuantized() && lacksRanges(main) && !gives<Float32Type>(main))
-      return makeError("module", "floats of 16 or 64 bits only, which stay as they are",
-                       "F32, of which integers can be made");
+      return makeError("module", "floats of 16 or 64 bits only", "--widen-floats first");
     if (options->scheme.isQuantized() && lacksRanges(main))
       return makeError("module", "no tensor has a range",
                        "a calibration table for " + schemeName(options->scheme) +

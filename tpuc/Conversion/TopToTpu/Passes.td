@@ -44,6 +44,21 @@ def ImportCalibrationTable : Pass<"import-calibration-table", "::mlir::ModuleOp"
   let dependentDialects = ["::tpuc::quant::QuantDialect"];
 }
 
+def WidenFloats : Pass<"widen-floats", "::mlir::ModuleOp"> {
+  let summary = "Make f32 of floats of other widths";
+  let description = [{
+    Tensors, constants and attributes of the float types in `types`, in bodies and in all functions,
+    become f32, and casts between floats that are equal then go. What callers give and get stays:
+    an argument or result of `main` says by `top.given_type` which elements it had, and
+    --convert-top-to-tpu goes back to them. So the mode decides how such a network is stored, as of
+    one in f32, and its tensors can have ranges. Bits that `top.BitCast` takes or makes stay those of
+    the source's type.
+  }];
+  let options = [ListOption<"types", "types", "std::string",
+      "Some of f16, bf16 and f64; without it, all of them">];
+  let dependentDialects = ["::tpuc::top::TopDialect"];
+}
+
 def FoldPreprocess : Pass<"fold-preprocess", "::mlir::ModuleOp"> {
   let summary = "Have first convolutions do what preprocessing does";
   let description = [{

@@ -39,11 +39,13 @@ RankedTensorType pictureType(Value value) {
   return type && type.hasStaticShape() && type.getRank() == 4 ? type : RankedTensorType();
 }
 
-/// The cast of an input of the network to what `op` reads, if only `op` reads it.
-tpu::CastOp castOfInput(tpu::ConvOp op) {
+/// The cast of an input of the network to what `op` reads, if only `op` reads it and the chip does
+/// that.
+tpu::CastOp castOfInput(tpu::ConvOp op, const Backend &backend) {
   auto cast = op.getInput().getDefiningOp<tpu::CastOp>();
-  const bool isOwn =
-      cast && cast->hasOneUse() && cast.getInput().getDefiningOp<top::InputOp>() != nullptr;
+  const bool isOwn = cast && cast->hasOneUse() &&
+                     cast.getInput().getDefiningOp<top::InputOp>() != nullptr &&
+                     backend.placeOf(cast);
   return isOwn ? cast : tpu::CastOp();
 }
 
@@ -53,13 +55,13 @@ std::optional<top::Window> windowOf(tpu::ConvOp op) {
   return window ? std::optional(std::move(*window)) : std::nullopt;
 }
 
-bool hasRowsAsChannels(tpu::ConvOp op, const Backend &) {
+bool hasRowsAsChannels(tpu::ConvOp op, const Backend &backend) {
   if (!pictureType(op.getInput()) || !pictureType(op.getFilter()) || !pictureType(op.getOutput()) ||
       !tpu::isQuantized(op.getInput()) || !tpu::isQuantized(op.getOutput()) ||
       tpu::zeroPointOf(op.getInput()) != 0 || op.getGroup() != 1 || op.getPadValue() ||
       op.getPadValues() || !op.getFilter().getDefiningOp<top::WeightOp>())
     return false;
-  if (!castOfInput(op) && !op.getInput().getDefiningOp<top::InputOp>())
+  if (!castOfInput(op, backend) && !op.getInput().getDefiningOp<top::InputOp>())
     return false;
   const auto isAll = [](std::optional<ArrayAttr> attribute, int64_t wanted) {
     return !attribute ||
@@ -95,7 +97,7 @@ Expected<void> rowsToChannels(tpu::ConvOp op, const Backend &backend) {
   const auto nameOf = [&](Operation *of) {
     return NameLoc::get(builder.getStringAttr(layerName(of) + "_windows"));
   };
-  tpu::CastOp cast = castOfInput(op);
+  tpu::CastOp cast = castOfInput(op, backend);
   const Value source = cast ? cast.getInput() : op.getInput();
   const ArrayRef<int64_t> dims = OpMaker::dimsOf(source);
   const SmallVector<int64_t> stacked = {dims[0], window->kernel[0] * dims[1],
