@@ -30,6 +30,9 @@ for kind, zero in KINDS:
     add_integers(kind, "SQUARED_DIFFERENCE", [same, (PICTURE, kind, .05, zero)], .5, zero, kind, version=2)
     add_integers(f"{kind}.row", "SQUARED_DIFFERENCE", [same, ((3,), kind, .03, zero)], .5, zero, kind, version=2)
     add_integers(kind, "PRELU", [same, ((1, 1, 3), kind, .01, zero)], .05, zero, kind)
+    slopes = np.random.default_rng(7).integers(np.iinfo(kind).min, np.iinfo(kind).max + 1, (1, 1, 3)).astype(kind)
+    for scale in (.05, .02):
+        add_integers(f"{kind}.constant.{scale}", "PRELU", [same, (slopes, .01)], scale, zero, kind)
     add_integers(kind, "DEPTH_TO_SPACE", [((1, 2, 3, 8), kind, .05, zero)], .05, zero, kind, "DepthToSpaceOptions",
                  blockSize=2)
     add_integers(kind, "SPACE_TO_DEPTH", [((1, 4, 6, 3), kind, .05, zero)], .05, zero, kind, "SpaceToDepthOptions",

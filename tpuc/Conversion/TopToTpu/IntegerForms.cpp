@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "tpuc/Conversion/TopToTpu/IntegerForms.h"
+#include "tpuc/Conversion/TopToTpu/Lowering.h"
 #include "tpuc/Dialect/Top/BinaryOps.h"
 #include "tpuc/Dialect/Top/MovementOps.h"
 #include "tpuc/Dialect/Top/NormOps.h"
@@ -25,9 +26,22 @@ using namespace mlir;
 using namespace tpuc;
 using namespace tpuc::top;
 
+/// Whether `op` is a function of one tensor, from 8-bit integers of a source to such: a table of
+/// 256 entries holds all of it.
+static bool isFunctionOfSource(Operation *op) {
+  const auto isByte = [](Value value) {
+    quant::UniformQuantizedType stated = Lowering::statedType(value);
+    return stated && stated.getStorage().width == 8;
+  };
+  return op->hasTrait<traits::Pointwise>() && op->getNumOperands() == 1 &&
+         op->getNumResults() == 1 && !isa<CopyOp, IntegerFormInterface>(op) &&
+         isByte(op->getOperand(0)) && isByte(op->getResult(0));
+}
+
 bool tpuc::isTabulated(Operation *op) {
   auto quotient = dyn_cast<DivConstOp>(op);
-  return op->hasTrait<traits::Tabulated>() && !(quotient && quotient.getIsReverse());
+  return (op->hasTrait<traits::Tabulated>() && !(quotient && quotient.getIsReverse())) ||
+         isFunctionOfSource(op);
 }
 
 /// Whether a source states a requantization: what is copied has another scale than the copy.

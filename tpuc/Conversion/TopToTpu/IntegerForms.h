@@ -17,7 +17,7 @@ namespace tpuc {
 IntegerForm integerForm(mlir::Operation *op);
 
 /// A function of one tensor, element by element, that a table with an entry for each stored integer
-/// holds well.
+/// holds well: also one from 8-bit integers of a source to such.
 bool isTabulated(mlir::Operation *op);
 
 /// The tensors of numbers that the form of `op` reads as stored integers: no weights that it packs,

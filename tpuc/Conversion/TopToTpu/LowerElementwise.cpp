@@ -11,6 +11,7 @@
 #include "tpuc/Dialect/Top/Names.h"
 #include "tpuc/Dialect/Top/ShapeInference.h"
 #include "tpuc/Dialect/Top/TypeUtils.h"
+#include "tpuc/Dialect/Tpu/BinaryOps.h"
 #include "tpuc/Dialect/Tpu/CastOps.h"
 #include "tpuc/Interpreter/Evaluate.h"
 #include "tpuc/Interpreter/Kernels/FixedPoint.h"
@@ -277,7 +278,70 @@ Expected<void> tpuc::lowerLeakyRelu(top::LeakyReluOp op, Lowering &lowering) {
   return {};
 }
 
+/// `entry(q)` of all integers q of `type`, in the order of their patterns of bits.
+template <typename Entry>
+static Tensor tableOf(quant::UniformQuantizedType type, const Entry &entry) {
+  Tensor table(DataType::I8, Shape{256});
+  for (auto [index, made] : llvm::enumerate(table.mutableData<int8_t>())) {
+    const auto pattern = static_cast<int64_t>(index);
+    const bool isNegative = type.getStorage().isSigned && pattern > 127;
+    made = static_cast<int8_t>(entry(isNegative ? pattern - 256 : pattern));
+  }
+  return table;
+}
+
+/// A PReLU of a source's integers: a table of the numbers of 0 or more, and the product of the
+/// others with the slopes, of which one is 0 everywhere. Each is rounded as fixedPRelu does.
+static Expected<void> lowerFixedPRelu(top::PReluOp op, Lowering &lowering) {
+  Expected<Stored> slope = storedOperand(op, 1, lowering);
+  if (!slope)
+    return propagate(slope);
+  OpBuilder &builder = lowering.builder;
+  Value input = lowering.asIntegers(op.getInput());
+  const quant::UniformQuantizedType from = lowering.plan.quantized(op.getInput());
+  const quant::UniformQuantizedType to = lowering.plan.quantized(op.getOutput());
+  const double scale = from.getScale() / to.getScale();
+  const MultiplierShift positive = kernels::fixedPoint(scale);
+  const MultiplierShift negative = kernels::fixedPoint(scale * slope->scale);
+  const int64_t zero = from.getZeroPoint();
+  Tensor above = tableOf(from, [&](int64_t stored) {
+    return requantize(std::max<int64_t>(stored - zero, 0),
+                      {.mode = kernels::fixedPointMode(positive.rshift < 0),
+                       .factor = positive,
+                       .zeroPoint = static_cast<int32_t>(to.getZeroPoint()),
+                       .range = tpu::rangeOf(to)});
+  });
+  Tensor below = tableOf(from, [&](int64_t stored) { return std::min(stored, zero); });
+  const auto named = [&](const char *suffix) {
+    return NameLoc::get(builder.getStringAttr(layerName(op) + suffix));
+  };
+  const Type result = lowering.integerResult(op);
+  Value kept = builder.create<tpu::LutOp>(
+      named("_above"), result,
+      ValueRange{input, lowering.weight(op, "_above_table", std::move(above))});
+  Value rest = builder.create<tpu::LutOp>(
+      named("_below"), input.getType(),
+      ValueRange{input, lowering.weight(op, "_below_table", std::move(below))});
+  Value sloped = builder.create<tpu::MulOp>(
+      named("_sloped"), result, ValueRange{rest, slope->value},
+      ArrayRef{
+          builder.getNamedAttr("multiplier", builder.getI64IntegerAttr(negative.multiplier)),
+          builder.getNamedAttr("rshift", builder.getI64IntegerAttr(negative.rshift)),
+          builder.getNamedAttr("quant_mode", builder.getStringAttr(requantModeName(
+                                                 kernels::fixedPointMode(negative.rshift < 0))))});
+  auto made = builder.create<tpu::AddOp>(
+      op->getLoc(), result, ValueRange{kept, sloped},
+      ArrayRef{builder.getNamedAttr("multiplier", lowering.ints({1, 1})),
+               builder.getNamedAttr("offset", builder.getI64IntegerAttr(-2 * to.getZeroPoint())),
+               builder.getNamedAttr("rshift", builder.getI64IntegerAttr(0)),
+               builder.getNamedAttr("round_mode", lowering.roundMode())});
+  lowering.replace(op, made);
+  return {};
+}
+
 Expected<void> tpuc::lowerPRelu(top::PReluOp op, Lowering &lowering) {
+  if (lowering.isFixedPoint(op))
+    return lowerFixedPRelu(op, lowering);
   const double scale = lowering.plan.quantized(op->getOperand(0)).getScale() /
                        lowering.plan.quantized(op->getResult(0)).getScale();
   Expected<Tensor> slope = op->getOperand(1).getDefiningOp<top::WeightOp>().read();
