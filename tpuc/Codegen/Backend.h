@@ -36,6 +36,10 @@ namespace tpuc::codegen {
 struct AddressPlan;
 struct ConstantStorage;
 
+/// What the commands of a step cost at their start, as bytes of each lane that are moved meanwhile,
+/// unless a chip knows better (`Backend::stepBytes`).
+inline constexpr int64_t kStepBytes = 8192;
+
 /// Where an op is computed.
 enum class Place : uint8_t {
   Local,  ///< On tiles in local memory.
@@ -158,16 +162,18 @@ public:
   /// bytes: what a transfer takes to start. By default by `TargetInfo::timing`, which must be
   /// known.
   virtual int64_t transferCycles(int64_t bytes, int64_t rows) const;
+  /// What the commands of a step cost at their start: see `kStepBytes`.
+  virtual int64_t stepBytes() const { return kStepBytes; }
   /// Parts of a result along `axis` begin at multiples of this.
   virtual int64_t tileUnit(mlir::Operation *op, unsigned axis) const = 0;
+  /// Whether a move in global memory takes all of local memory: nothing else lies there meanwhile.
+  virtual bool takesLocalMemory(mlir::Operation * /*move*/) const { return false; }
   /// Chooses regions of global memory and places the tensors of `plan` in them. By default one
   /// range, weights first (`placeInOneRange`). Errors: those of the allocator.
   virtual Expected<void> assignAddresses(AddressPlan &plan) const;
 
   virtual std::unique_ptr<Emitter> createEmitter() const = 0;
 
-  /// Whether a move in global memory takes all of local memory: nothing else lies there meanwhile.
-  virtual bool takesLocalMemory(mlir::Operation * /*move*/) const { return false; }
 private:
   const TargetInfo &target;
 };

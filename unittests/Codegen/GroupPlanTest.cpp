@@ -136,6 +136,24 @@ TEST_F(GroupPlanTest, ALayerAloneFitsItsMemory) {
   EXPECT_FALSE(planTiling(network.layer("a"), *backend, 64));
 }
 
+/// Fewer large tiles in one place each, or more small ones in two.
+TEST_F(GroupPlanTest, WhereStepsCostLessThereAreMore) {
+  const auto buffersAndSteps = [&](int64_t stepBytes) {
+    Expected<Tiling> tiles =
+        planTiling(network.layer("a"), *backend, 20 * 1024, {.stepBytes = stepBytes});
+    EXPECT_TRUE(tiles);
+    size_t steps = 1;
+    for (const auto &along : tiles->result.axisTiles)
+      steps *= along.size();
+    return std::pair(tiles->result.buffers, steps);
+  };
+  const auto [fewBuffers, few] = buffersAndSteps(1 << 20);
+  const auto [manyBuffers, many] = buffersAndSteps(64);
+  EXPECT_EQ(fewBuffers, 1);
+  EXPECT_EQ(manyBuffers, 2);
+  EXPECT_LT(few, many);
+}
+
 /// Layers that read one input: all of it, windows of it, and both results.
 constexpr const char *kAround = R"(
   !x = tensor<1x64x64x8xf32>

@@ -123,31 +123,58 @@ SmallVector<TileLayout> GroupPlanner::tileLayoutsOf(ArrayRef<Operation *> layers
   });
 }
 
-Expected<std::shared_ptr<const Tiling>> GroupPlanner::tilingOf(Operation *layer) {
+/// That of every chip, and where steps cost less on this one two others with more of them.
+Expected<std::shared_ptr<const std::vector<Tiling>>> GroupPlanner::tilingsOf(Operation *layer) {
   const int64_t kind = kindOf(layer);
   if (const auto known = tilings.find(kind))
     return *known;
-  Expected<Tiling> made = planTiling(layer, backend, capacity);
-  if (!made)
-    return propagate(made);
-  return tilings.add(kind, std::make_shared<const Tiling>(std::move(*made)));
+  std::vector<Tiling> made;
+  SmallVector<TilingCosts> all = {{}};
+  if (const int64_t stepBytes = backend.stepBytes(); stepBytes != kStepBytes)
+    all.append({{stepBytes, true}, {stepBytes, false}});
+  for (const TilingCosts &costs : all) {
+    Expected<Tiling> one = planTiling(layer, backend, capacity, costs);
+    if (!one)
+      return propagate(one);
+    made.push_back(std::move(*one));
+  }
+  return tilings.add(kind, std::make_shared<const std::vector<Tiling>>(std::move(made)));
+}
+
+/// Whether a plan takes clearly less time than another and moves hardly more: where memory is
+/// faster than the timing parameters say, that would not pay.
+static bool isClearlyBetter(const GroupPlan &plan, const GroupPlan &other) {
+  constexpr double kClearly = 0.9, kHardly = 1.1;
+  return static_cast<double>(plan.estimate) < kClearly * static_cast<double>(other.estimate) &&
+         static_cast<double>(plan.transferCycles()) <=
+             kHardly * static_cast<double>(other.transferCycles());
 }
 
 Expected<GroupPlan> GroupPlanner::alone(Operation *layer) {
   if (const auto known = singles.find(layer))
     return **known;
-  GroupDraft draft(*this, layer);
-  Expected<std::shared_ptr<const Tiling>> tiles = tilingOf(layer);
-  if (!tiles)
-    return propagate(tiles);
-  if (Expected<void> connected = draft.connect(TileLayout::Flat); !connected)
-    return propagate(connected);
-  draft.takeTilings(**tiles);
-  if (Expected<void> measured = draft.measure(); !measured)
-    return propagate(measured);
-  if (Expected<void> fits = planSteps(draft.plan, capacity, heuristics.overlap); !fits)
-    return propagate(fits);
-  return *singles.add(layer, std::make_shared<const GroupPlan>(std::move(draft.plan)));
+  GroupDraft connected(*this, layer);
+  Expected<std::shared_ptr<const std::vector<Tiling>>> choices = tilingsOf(layer);
+  if (!choices)
+    return propagate(choices);
+  if (Expected<void> done = connected.connect(TileLayout::Flat); !done)
+    return propagate(done);
+  std::shared_ptr<const GroupPlan> best;
+  Expected<void> problem;
+  for (const Tiling &tiles : **choices) {
+    GroupDraft draft = connected;
+    draft.takeTilings(tiles);
+    Expected<void> done = draft.measure();
+    if (done)
+      done = planSteps(draft.plan, capacity, heuristics.overlap);
+    if (!done)
+      problem = done;
+    else if (!best || isClearlyBetter(draft.plan, *best))
+      best = std::make_shared<const GroupPlan>(std::move(draft.plan));
+  }
+  if (!best)
+    return propagate(problem);
+  return *singles.add(layer, best);
 }
 
 Expected<GroupPlan> GroupPlanner::together(ArrayRef<Operation *> layers, const TileCounts &counts) {

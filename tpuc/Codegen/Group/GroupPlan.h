@@ -134,8 +134,8 @@ public:
       : backend(backend), capacity(capacity), resident(std::move(resident)), heuristics(heuristics),
         costs(backend) {}
 
-  /// One layer by itself, tiled as `planTiling` does. Errors (without `where`) say why nothing
-  /// fits.
+  /// One layer by itself, tiled as `planTiling` does, of several ways the one with the least
+  /// estimate. Errors (without `where`) say why nothing fits.
   Expected<GroupPlan> alone(mlir::Operation *layer);
   /// Layers together, each result that others need tiled by `counts`. Tiles of operands
   /// follow from those of results, halos exactly. Errors (without `where`): tensors that do not lie
@@ -160,7 +160,7 @@ private:
   Expected<std::shared_ptr<const GroupPlan>>
   tileInto(const TileCounts &counts, const GroupDraft &connected, SuffixCache &tails);
   Expected<std::shared_ptr<const TileModel>> model(mlir::Operation *op, TileLayout layout);
-  Expected<std::shared_ptr<const Tiling>> tilingOf(mlir::Operation *layer);
+  Expected<std::shared_ptr<const std::vector<Tiling>>> tilingsOf(mlir::Operation *layer);
   llvm::SmallVector<TileLayout> tileLayoutsOf(llvm::ArrayRef<mlir::Operation *> layers);
 
   const Backend &backend;
@@ -171,7 +171,7 @@ private:
   /// By kinds.
   SharedMap<llvm::DenseMap<std::pair<int64_t, unsigned>, std::shared_ptr<const TileModel>>> models;
   SharedMap<llvm::DenseMap<int64_t, bool>> areFree;
-  SharedMap<llvm::DenseMap<int64_t, std::shared_ptr<const Tiling>>> tilings;
+  SharedMap<llvm::DenseMap<int64_t, std::shared_ptr<const std::vector<Tiling>>>> tilings;
   SharedMap<llvm::DenseMap<mlir::Operation *, std::shared_ptr<const GroupPlan>>> singles;
 };
 

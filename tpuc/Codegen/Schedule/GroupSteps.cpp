@@ -112,11 +112,12 @@ namespace {
 enum class Overlap : uint8_t {
   Doubled, ///< As long as they take, in two places.
   Timed,   ///< As long as they take, in one place where layers follow that need none.
+  Tiles,   ///< As Doubled, but what stays for several tiles waits until it is needed.
   OneStep, ///< One step.
   None,    ///< They take turns.
 };
 
-bool takesTime(Overlap overlap) { return overlap <= Overlap::Timed; }
+bool takesTime(Overlap overlap) { return overlap <= Overlap::Tiles; }
 
 /// Runs tiles of a group on two engines that work in order: what is in step t of tile s happens
 /// at the time s * period + t, of one time loads come first and stores last.
@@ -299,7 +300,8 @@ private:
   int64_t startOf(int64_t step) const { return starts[static_cast<size_t>(step)]; }
   /// How long a tile may be alive.
   int64_t longestLife(Overlap overlap) const {
-    const bool hasTwo = overlap == Overlap::Doubled || plan.period() <= 2;
+    const bool hasTwo =
+        overlap == Overlap::Doubled || overlap == Overlap::Tiles || plan.period() <= 2;
     return hasTwo ? 2 * plan.period() : plan.period();
   }
 
@@ -439,7 +441,8 @@ void StepPlanner::setLoaded(Overlap overlap) {
   int64_t busyFrom = computeCycles();
   for (GroupTensor *tensor : loaded) {
     const auto [need, last] = readSteps(*tensor);
-    tensor->transferStep = need - (overlap == Overlap::None ? 0 : 1);
+    const bool waits = overlap == Overlap::Tiles && staysFor(*tensor) && tensor->numVersions > 1;
+    tensor->transferStep = need - (overlap == Overlap::None || waits ? 0 : 1);
     tensor->lastStep = last;
     if (staysFor(*tensor)) {
       tensor->firstStep = std::min<int64_t>(tensor->transferStep, 0);
@@ -523,10 +526,12 @@ Expected<void> codegen::planSteps(GroupPlan &plan, const Footprint &capacity, bo
   StepPlanner planner(plan, capacity);
   std::optional<std::vector<StepsOfTensor>> best;
   int64_t least = 0;
+  bool overlapsAll = false;
   Expected<void> planned;
-  for (Overlap overlap : {Overlap::Doubled, Overlap::Timed, Overlap::OneStep, Overlap::None}) {
-    // Less overlap is no faster.
-    if (best && overlap > Overlap::Timed)
+  for (Overlap overlap :
+       {Overlap::Doubled, Overlap::Timed, Overlap::Tiles, Overlap::OneStep, Overlap::None}) {
+    // Where all overlaps, less is no faster.
+    if (best && ((overlapsAll && overlap > Overlap::Timed) || overlap == Overlap::None))
       break;
     if (!overlaps && overlap != Overlap::None)
       continue;
@@ -535,6 +540,7 @@ Expected<void> codegen::planSteps(GroupPlan &plan, const Footprint &capacity, bo
       best.emplace(plan.tensors.begin(), plan.tensors.end());
       least = plan.estimate;
     }
+    overlapsAll |= best && overlap <= Overlap::Timed;
   }
   if (!best)
     return planned;

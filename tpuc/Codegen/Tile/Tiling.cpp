@@ -21,8 +21,6 @@ namespace {
 
 using Counts = TileCounts;
 
-/// Steps cost the start of their commands: about as much as moving so many bytes.
-constexpr int64_t kStepBytes = 8192;
 /// A layer of more steps is not worth its commands, nor the time to plan them.
 constexpr int64_t kMostSteps = 1 << 14;
 
@@ -68,8 +66,9 @@ Count stepsOf(const Counts &counts) {
 
 class Planner {
 public:
-  Planner(Operation *op, const Backend &backend, TileModel model, const Footprint &capacity)
-      : op(op), backend(backend), model(std::move(model)), capacity(capacity) {
+  Planner(Operation *op, const Backend &backend, TileModel model, const Footprint &capacity,
+          const TilingCosts &costs)
+      : op(op), backend(backend), model(std::move(model)), capacity(capacity), costs(costs) {
     for (unsigned index = 0; index <= op->getNumOperands(); ++index)
       spaces.push_back(this->model.layoutOf(index).space);
   }
@@ -80,8 +79,13 @@ private:
   Expected<Layout> layoutFor(const Counts &counts) const;
   Expected<void> measure(Layout &layout) const;
   bool fits(const Layout &layout, unsigned buffers) const;
+  /// Whether another tile of a tensor is loaded or made while one is in use.
+  bool isDoubled(const Layout &layout, size_t index) const {
+    return layout.versions[index] > 1 &&
+           (costs.doublesAll || layout.versions[index] == *llvm::max_element(layout.versions));
+  }
   unsigned buffersOf(const Layout &layout, size_t index) const {
-    return layout.versions[index] > 1 ? layout.maxBuffers : 1;
+    return isDoubled(layout, index) ? layout.maxBuffers : 1;
   }
   int64_t maxTiles(unsigned axis) const;
   Expected<void> tryCounts(Counts counts, std::optional<Layout> &best) const;
@@ -92,6 +96,7 @@ private:
   const Backend &backend;
   TileModel model;
   Footprint capacity;
+  TilingCosts costs;
   /// Of each operand, and of the result.
   SmallVector<unsigned> spaces;
 };
@@ -118,7 +123,7 @@ Expected<void> Planner::measure(Layout &layout) const {
     const Tile output = tileAt(layout.axisTiles, step);
     TiledOp tiled{.op = op, .model = &model, .operands = {}, .result = {output}};
     tiled.operands.resize(numOperands);
-    layout.cost += kStepBytes;
+    layout.cost += costs.stepBytes;
     for (size_t index = 0; index <= numOperands; ++index) {
       const bool isResult = index == numOperands;
       if (!isResult && (!model.operands[index].isPresent ||
@@ -149,8 +154,8 @@ Expected<void> Planner::measure(Layout &layout) const {
 
 bool Planner::fits(const Layout &layout, unsigned buffers) const {
   Footprint total = layout.scratch;
-  for (auto [bytes, versions, space] : llvm::zip_equal(layout.bytes, layout.versions, spaces))
-    total[space] += bytes * (versions > 1 ? buffers : 1);
+  for (auto [index, bytes] : llvm::enumerate(layout.bytes))
+    total[spaces[index]] += bytes * (isDoubled(layout, index) ? buffers : 1);
   return total.fits(capacity);
 }
 
@@ -165,6 +170,10 @@ Expected<Layout> Planner::layoutFor(const Counts &counts) const {
   // What is not overlapped takes the time of both engines.
   if (layout.maxBuffers == 1)
     layout.cost += layout.cost / 2;
+  else
+    for (auto [index, bytes] : llvm::enumerate(layout.bytes))
+      if (layout.versions[index] > 1 && !isDoubled(layout, index))
+        layout.cost += layout.versions[index] * bytes / 2;
   return layout;
 }
 
@@ -292,11 +301,11 @@ Expected<Tiling> Planner::place(const Layout &layout) const {
 } // namespace
 
 Expected<Tiling> codegen::planTiling(Operation *op, const Backend &backend,
-                                     const Footprint &capacity) {
+                                     const Footprint &capacity, const TilingCosts &costs) {
   Expected<TileModel> model = backend.modelOf(op);
   if (!model)
     return propagate(model);
-  return Planner(op, backend, std::move(*model), capacity).plan();
+  return Planner(op, backend, std::move(*model), capacity, costs).plan();
 }
 
 Expected<Place> codegen::fittingPlaceOf(Operation *op, const Backend &backend) {

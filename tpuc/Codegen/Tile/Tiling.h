@@ -23,10 +23,19 @@ struct Tiling {
   GroupInfo result;
 };
 
+/// By what tilings are compared.
+struct TilingCosts {
+  /// What a step costs, as bytes of each lane.
+  int64_t stepBytes = kStepBytes;
+  /// Whether what stays for several steps has two places as well; else it waits for its place.
+  bool doublesAll = true;
+};
+
 /// Tiles the result of `op` along the axes that its model allows into the parts with the least
 /// transfers that fit `capacity`, with two buffers for each tensor that
 /// changes from step to step where there is room. Errors (without `where`) say why nothing fits.
-Expected<Tiling> planTiling(mlir::Operation *op, const Backend &backend, const Footprint &capacity);
+Expected<Tiling> planTiling(mlir::Operation *op, const Backend &backend, const Footprint &capacity,
+                            const TilingCosts &costs = {});
 
 /// Where `op` is computed, as `Backend::placeOf` says. Errors (without `where`): also that no tile
 /// fits local memory.

@@ -159,6 +159,14 @@ int64_t CV18xxBackend::transferCycles(int64_t bytes, int64_t rows) const {
                               moved * 1000 / parameters.megabytesPerSecond);
 }
 
+/// A load, a command and a store begin.
+int64_t CV18xxBackend::stepBytes() const {
+  constexpr double kCommands = 3;
+  const TimingParameters parameters = timingSets(chip).front();
+  return static_cast<int64_t>(kCommands * parameters.startNanoseconds *
+                              parameters.megabytesPerSecond / 1000 / chip.lanes);
+}
+
 int64_t CV18xxBackend::tileUnit(Operation *op, unsigned axis) const {
   // Rows of products of computed matrices lie behind each other, their columns in lines.
   if (hasComputedMatrix(op))
@@ -181,6 +189,8 @@ Expected<void> CV18xxBackend::assignAddresses(AddressPlan &plan) const {
   return {};
 }
 
+bool CV18xxBackend::takesLocalMemory(Operation *move) const { return isThroughLanes(move); }
+
 std::unique_ptr<Emitter> CV18xxBackend::createEmitter() const {
   return std::make_unique<CV18xxEmitter>(chip);
 }
@@ -188,8 +198,6 @@ std::unique_ptr<Emitter> CV18xxBackend::createEmitter() const {
 } // namespace tpuc::cv18xx::backend
 
 namespace tpuc::CV18xx {
-
-bool CV18xxBackend::takesLocalMemory(Operation *move) const { return isThroughLanes(move); }
 
 std::unique_ptr<codegen::Backend> createBackend(const TargetInfo &target);
 std::unique_ptr<codegen::Backend> createBackend(const TargetInfo &target) {

@@ -30,10 +30,11 @@ public:
   Expected<codegen::Cost> cost(codegen::Commands emit) const override;
   Expected<llvm::SmallVector<int64_t>> runCycles(codegen::Commands emit) const override;
   int64_t transferCycles(int64_t bytes, int64_t rows) const override;
+  int64_t stepBytes() const override;
   int64_t tileUnit(mlir::Operation *op, unsigned axis) const override;
   Expected<void> assignAddresses(codegen::AddressPlan &plan) const override;
-  std::unique_ptr<codegen::Emitter> createEmitter() const override;
   bool takesLocalMemory(mlir::Operation *move) const override;
+  std::unique_ptr<codegen::Emitter> createEmitter() const override;
 
 private:
   Expected<void> checkKernel(mlir::Operation *op) const;
