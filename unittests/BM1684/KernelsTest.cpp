@@ -136,6 +136,53 @@ uint32_t stripBytes(int64_t channels, int64_t rows, int64_t images) {
   return *bytes;
 }
 
+/// First lane, channels, batch items and shift of each command of a convolution of 128 channels.
+std::vector<std::array<uint64_t, 4>> commandsOf(int64_t images, int64_t group,
+                                                std::vector<int64_t> shifts) {
+  IntegerConvolution conv;
+  conv.input = localTensor(DataType::U8, {images, 128, 1, 16}, 0);
+  conv.output = localTensor(DataType::I8, {images, 128, 1, 16}, 0x10000);
+  conv.filterAddress = 0x20000;
+  conv.group = group;
+  conv.shifts = std::move(shifts);
+  conv.bounds = {-128, 127};
+  Builder builder;
+  const Expected<void> done = emitIntegerConvolution(builder, conv);
+  EXPECT_TRUE(done) << done.error().message();
+  const Expected<CommandStreams> streams = builder.finish();
+  EXPECT_TRUE(streams) << streams.error().message();
+  std::vector<std::array<uint64_t, 4>> commands;
+  for (const Command &command : streams->tiu)
+    commands.push_back({(command.get(Field::Res0Addr) - kLocalBase) / kLaneBytes,
+                        command.get(Field::Res0C), command.get(Field::Res0N),
+                        command.get(Field::RightShift)});
+  return commands;
+}
+
+TEST(IntegerConvolution, NeighboursOfOneShiftAreACommand) {
+  using Commands = std::vector<std::array<uint64_t, 4>>;
+  std::vector<int64_t> shifts(128, 5);
+  EXPECT_EQ(commandsOf(1, 1, shifts), (Commands{{0, 128, 1, 5}}));
+  std::fill(shifts.begin() + 64, shifts.end(), 9);
+  EXPECT_EQ(commandsOf(1, 1, shifts), (Commands{{0, 64, 1, 5}, {0, 64, 1, 9}}));
+  // The channels of other words of batch items are not where a part of them would have them.
+  EXPECT_EQ(commandsOf(6, 128, shifts),
+            (Commands{{0, 64, 4, 5}, {0, 64, 2, 5}, {0, 64, 4, 9}, {0, 64, 2, 9}}));
+  shifts[70] = 3;
+  EXPECT_EQ(commandsOf(6, 1, shifts),
+            (Commands{{0, 64, 6, 5}, {0, 6, 6, 9}, {6, 1, 6, 3}, {7, 57, 6, 9}}));
+}
+
+TEST(IntegerConvolution, RefusesOtherThanAShiftForEachChannel) {
+  IntegerConvolution conv;
+  conv.input = localTensor(DataType::U8, {1, 64, 1, 16}, 0);
+  conv.output = localTensor(DataType::I8, {1, 64, 1, 16}, 0x10000);
+  conv.shifts = {1, 2};
+  const Expected<uint32_t> refused = integerConvolutionScratch(conv);
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().message(), HasSubstr("2 shifts"));
+}
+
 TEST(IntegerConvolution, OneImageIsComputedInStrips) {
   // Four rows of 16 words for the strips, and as many for what is put beside them.
   EXPECT_EQ(stripBytes(64, 16, 1), 2u * 4 * 16 * 4);

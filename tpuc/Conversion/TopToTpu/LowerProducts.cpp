@@ -60,6 +60,14 @@ static double outputScale(Operation *op, const Lowering &lowering) {
   return lowering.plan.givesFloats(op) ? 1 : lowering.plan.quantized(op->getResult(0)).getScale();
 }
 
+/// Whether a command can stop at any channel: of convolutions all of whose filters read the same
+/// channels, or one each. It computes as many channels at a time as the chip has lanes.
+static bool mayShiftApart(Operation *op) {
+  auto conv = dyn_cast<top::ConvOp>(op);
+  return conv && (conv.getGroup() == 1 ||
+                  static_cast<int64_t>(conv.getGroup()) == filterOrder(op)->numChannels());
+}
+
 static ProductScales scalesOf(Operation *op, Lowering &lowering, Value filter, bool foldsZero) {
   quant::UniformQuantizedType input = lowering.plan.quantized(op->getOperand(0));
   ProductScales scales;
@@ -76,6 +84,8 @@ static ProductScales scalesOf(Operation *op, Lowering &lowering, Value filter, b
   if (lowering.target.requant.strategy == RequantStrategy::InConvolution)
     scales.mostFactor = 1;
   scales.sharesShift = lowering.target.requant.strategy == RequantStrategy::SharedShift;
+  if (scales.sharesShift && mayShiftApart(op))
+    scales.shiftChannels = lowering.target.tiles().lanes;
   return scales;
 }
 

@@ -14,6 +14,7 @@
 #include "tpuc/Conversion/TopToTpu/QuantizeTable.h"
 #include "tpuc/Conversion/TopToTpu/ScaleChannels.h"
 #include "tpuc/Conversion/TopToTpu/ScaleParts.h"
+#include "tpuc/Conversion/TopToTpu/SortChannels.h"
 #include "tpuc/Dialect/Quant/QuantTypes.h"
 #include "tpuc/Dialect/Top/MainFunction.h"
 #include "tpuc/Dialect/Top/Names.h"
@@ -216,6 +217,11 @@ struct ConvertTopToTpuPass : tpuc::impl::ConvertTopToTpuBase<ConvertTopToTpuPass
       if (Expected<void> scaled = scaleParts(main, StoragePlan(main, **target, *options), *options);
           !scaled)
         return propagate(scaled);
+    if (options->integers() && (*target)->requant.strategy == RequantStrategy::SharedShift)
+      if (Expected<void> sorted =
+              sortChannels(main, **target, StoragePlan(main, **target, *options), *options);
+          !sorted)
+        return propagate(sorted);
     if (Expected<void> scaled =
             scaleChannels(main, **target, StoragePlan(main, **target, *options), *options);
         !scaled)

@@ -74,8 +74,9 @@ private:
                                          : double(bias->data<float>()[index]);
   }
   double scaleOf(int64_t channel, double largest, Elements elements) const;
-  double largestScale() const;
-  double sharedScale() const;
+  std::vector<double> leastScales() const;
+  void shareScales();
+  double sharedScale(double largest) const;
   void roundBlock(int64_t first, std::span<const Elements> channels);
   Row divided(size_t row, Elements elements, double scale);
   void keepSums(const Row &row);
@@ -200,27 +201,36 @@ double WeightQuantizer::scaleOf(int64_t channel, double largest, Elements elemen
   return std::max(scale, demandOf(sum));
 }
 
-/// The largest scale that a channel needs; 0 if the filter has zeros only.
-double WeightQuantizer::largestScale() const {
-  double scale = 0;
+/// The scale that each channel needs; 0 where the filter has zeros only.
+std::vector<double> WeightQuantizer::leastScales() const {
+  std::vector<double> least;
   forEachBlock([&](int64_t first, std::span<const Elements> channels) {
     for (const Elements &elements : channels) {
-      if (const double largest = largestOf(elements); largest > 0)
-        scale = std::max(scale, scaleOf(first, largest, elements));
+      const double largest = largestOf(elements);
+      least.push_back(largest > 0 ? scaleOf(first, largest, elements) : 0);
       ++first;
     }
   });
-  return scale;
+  return least;
 }
 
-/// One scale for all channels: the largest, or where only a shift follows a power of two of all
-/// scaling, so that no integer is beyond the largest of the type.
-double WeightQuantizer::sharedScale() const {
-  const double largest = largestScale();
+/// The scale of channels of which one needs `largest`: this, or where only a shift follows a power
+/// of two of all scaling, so that no integer is beyond the largest of the type.
+double WeightQuantizer::sharedScale(double largest) const {
   if (!scales.sharesShift)
     return largest > 0 ? largest : 1;
   const double wanted = largest > 0 ? scales.input * largest / scales.output : 1;
   return std::exp2(std::ceil(std::log2(wanted))) * scales.output / scales.input;
+}
+
+/// One scale for all channels, or for those that share a shift.
+void WeightQuantizer::shareScales() {
+  const std::vector<double> least = leastScales();
+  const auto together = static_cast<size_t>(scales.shiftChannels.value_or(order.numChannels()));
+  for (size_t first = 0; first < least.size(); first += together) {
+    const auto part = std::span(least).subspan(first, std::min(together, least.size() - first));
+    filterScales.insert(filterScales.end(), part.size(), sharedScale(std::ranges::max(part)));
+  }
 }
 
 /// Rounds `numbers` to the nearest integers, but for those that must go the other way for the sum
@@ -419,7 +429,7 @@ QuantizedWeights WeightQuantizer::run() {
   const bool isShared = scales.sharesShift || (scales.filter.empty() &&
                                                scales.scheme.granularity == Granularity::PerTensor);
   if (isShared)
-    filterScales.assign(static_cast<size_t>(order.numChannels()), sharedScale());
+    shareScales();
   if (bias || addsZero() || !scales.means.empty())
     result.bias.emplace(scales.scheme.accumulator, Shape{order.numChannels()});
   if (bitWidth(scales.scheme.weight) == 4)

@@ -84,6 +84,8 @@ struct ProductScales {
   /// The filter's integers hold the whole scaling but a shift, which all channels share (chips
   /// without multipliers).
   bool sharesShift = false;
+  /// Output channels that share it: so many from each multiple of it on; none: all.
+  std::optional<int64_t> shiftChannels = std::nullopt;
 };
 
 struct QuantizedWeights {

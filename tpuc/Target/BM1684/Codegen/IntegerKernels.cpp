@@ -119,17 +119,38 @@ Expected<int64_t> shiftOf(Operation *op) {
   return factor->shift;
 }
 
+/// The shifts of the channels of a convolution's tile: one, or one for each.
+Expected<std::vector<int64_t>> shiftsOf(const TiledOp &tiled) {
+  Expected<SmallVector<IntegerFactor>> factors = factorsOf(tiled.op);
+  if (!factors)
+    return propagate(factors);
+  ArrayRef<IntegerFactor> own = *factors;
+  if (own.size() != 1) {
+    const Range channels = tiled.result.tile[kAxisC];
+    if (std::ssize(own) != tiled.model->result[kAxisC])
+      return makeError("", std::to_string(own.size()) + " factors", "one, or one for each channel");
+    own = own.slice(static_cast<size_t>(channels.begin), static_cast<size_t>(channels.size));
+  }
+  std::vector<int64_t> shifts;
+  for (const IntegerFactor &factor : own) {
+    if (factor.multiplier != 1)
+      return makeError("", "sums times " + std::to_string(factor.multiplier), "a shift alone");
+    shifts.push_back(factor.shift);
+  }
+  return shifts;
+}
+
 Expected<IntegerConvolution> convolutionOf(const TiledOp &tiled, const Window2d &window) {
-  Expected<int64_t> shift = shiftOf(tiled.op);
-  if (!shift)
-    return propagate(shift);
+  Expected<std::vector<int64_t>> shifts = shiftsOf(tiled);
+  if (!shifts)
+    return propagate(shifts);
   IntegerConvolution conv;
   conv.input = operandOf(tiled, 0);
   conv.output = resultOf(tiled);
   conv.filterAddress = operandOf(tiled, 1).address;
   conv.group = groupsOf(tiled, conv.output.shape[1]);
   conv.window = window;
-  conv.shift = *shift;
+  conv.shifts = std::move(*shifts);
   conv.bounds = boundsOf(tiled.op);
   conv.scratch = scratchRoom(tiled);
   if (elementTypeOf(tiled.op, 1) != DataType::I8)

@@ -43,8 +43,12 @@ Expected<void> check(const std::string &where, const IntegerConvolution &conv) {
   if (conv.group < 1 || conv.input.shape[1] % conv.group != 0 ||
       conv.output.shape[1] % conv.group != 0 || conv.output.startLane != 0)
     return makeError(where, fmt::format("{} groups", conv.group), "a divisor of the channels");
-  if (Expected<void> fits = checkShift(where, conv.shift); !fits)
-    return fits;
+  if (conv.shifts.size() != 1 && std::ssize(conv.shifts) != conv.output.shape[1])
+    return makeError(where, fmt::format("{} shifts", conv.shifts.size()),
+                     "one, or one for each output channel");
+  for (const int64_t shift : conv.shifts)
+    if (Expected<void> fits = checkShift(where, shift); !fits)
+      return fits;
   if (conv.isDepthwise() && (conv.isTransposed || !conv.input.liesAs(Layout::Aligned)))
     return makeError(where, "a depthwise convolution that is transposed, or of gaps",
                      "an aligned input");
@@ -67,6 +71,20 @@ template <typename Body> void overChannels(int64_t channels, const Body &body) {
     body(first, std::min(kMostChannels, channels - first));
 }
 
+/// Calls `body(first, count)` for the parts of `channels` output channels from `begin` on that have
+/// one shift.
+template <typename Body>
+void overShifts(const IntegerConvolution &conv, int64_t begin, int64_t channels, const Body &body) {
+  if (conv.shifts.size() == 1)
+    return body(begin, channels);
+  const int64_t end = begin + channels;
+  for (int64_t first = begin, next = begin; first < end; first = next) {
+    while (next < end && conv.shiftOf(next) == conv.shiftOf(first))
+      ++next;
+    body(first, next - first);
+  }
+}
+
 /// What the first channel of `output` reads, of `bytes` for each slot from `address` on.
 uint64_t rowAddress(const LocalTensor &whole, const LocalTensor &output, int64_t firstChannel,
                     uint32_t address, int64_t bytes) {
@@ -76,18 +94,36 @@ uint64_t rowAddress(const LocalTensor &whole, const LocalTensor &output, int64_t
   return row.commandAddress();
 }
 
-void addDepthwise(Builder &builder, const IntegerConvolution &conv) {
+/// A depthwise command over some channels of a word of batch items.
+void addDepthwisePart(Builder &builder, const IntegerConvolution &conv, const LocalTensor &output,
+                      const LocalTensor &input, int64_t first) {
   const int64_t taps = conv.window.kernel[0] * conv.window.kernel[1];
-  overChannels(conv.output.shape[1], [&](int64_t first, int64_t count) {
-    const LocalTensor output = channelsOf(conv.output, first, count);
-    Command command = windowCommand(builder, tiu::kPorD, sub::kDepthwise, output,
-                                    channelsOf(conv.input, first, count), conv.window, {0, 0});
-    setIntegers(builder, command, output.type,
-                rowAddress(conv.output, output, first, conv.filterAddress, taps), conv.shift);
-    if (conv.biasAddress)
-      command.set(Field::OpdNum, 3)
-          .set(Field::Opd2Addr, rowAddress(conv.output, output, first, *conv.biasAddress, 2));
-    builder.add(command);
+  Command command =
+      windowCommand(builder, tiu::kPorD, sub::kDepthwise, output, input, conv.window, {0, 0});
+  setIntegers(builder, command, output.type,
+              rowAddress(conv.output, output, first, conv.filterAddress, taps),
+              conv.shiftOf(first));
+  if (conv.biasAddress)
+    command.set(Field::OpdNum, 3)
+        .set(Field::Opd2Addr, rowAddress(conv.output, output, first, *conv.biasAddress, 2));
+  builder.add(command);
+}
+
+void addDepthwise(Builder &builder, const IntegerConvolution &conv) {
+  const int64_t images = conv.output.shape[0], items = conv.output.items();
+  overShifts(conv, 0, conv.output.shape[1], [&](int64_t begin, int64_t channels) {
+    overChannels(channels, [&](int64_t offset, int64_t count) {
+      const int64_t first = begin + offset;
+      const LocalTensor output = channelsOf(conv.output, first, count);
+      const LocalTensor input = channelsOf(conv.input, first, count);
+      // Words of other batch items lie where all channels say.
+      const int64_t step = count == conv.output.shape[1] ? images : items;
+      for (int64_t n = 0; n < images; n += step) {
+        const int64_t part = std::min(step, images - n);
+        addDepthwisePart(builder, conv, part == images ? output : output.slice(0, n, part),
+                         part == images ? input : input.slice(0, n, part), first);
+      }
+    });
   });
 }
 
@@ -96,25 +132,29 @@ void addDense(Builder &builder, const IntegerConvolution &conv) {
   const int64_t ic = conv.input.shape[1] / conv.group, oc = conv.output.shape[1] / conv.group;
   const int64_t row = byteFilterRow(ic, window.kernel[0] * window.kernel[1]);
   const int64_t words = ceilDiv(ic, 4);
+  const auto add = [&](const LocalTensor &input, int64_t first, int64_t count) {
+    const LocalTensor output = channelsOf(conv.output, first, count);
+    Command command = windowCommand(builder, tiu::kConv, 0, output, input, window, insert);
+    setIntegers(builder, command, output.type,
+                rowAddress(conv.output, output, first, conv.filterAddress, row),
+                conv.shiftOf(first));
+    command.set(Field::Opd1Str, Layout::Explicit).set(Field::KernelRotate, conv.isTransposed);
+    setFields(builder, command,
+              {{Field::Opd0C, ic},
+               {Field::Opd1NStr, 1},
+               {Field::Opd1CStr, row / 4},
+               {Field::Opd1HStr, window.kernel[1] * words},
+               {Field::Opd1WStr, words}});
+    if (conv.biasAddress)
+      command.set(Field::OpdNum, 3)
+          .set(Field::Opd2Addr, rowAddress(conv.output, output, first, *conv.biasAddress, 2));
+    builder.add(command);
+  };
   for (int64_t g = 0; g < conv.group; ++g) {
     const LocalTensor input = channelsOf(conv.input, g * ic, ic);
-    overChannels(oc, [&](int64_t begin, int64_t count) {
-      const int64_t first = g * oc + begin;
-      const LocalTensor output = channelsOf(conv.output, first, count);
-      Command command = windowCommand(builder, tiu::kConv, 0, output, input, window, insert);
-      setIntegers(builder, command, output.type,
-                  rowAddress(conv.output, output, first, conv.filterAddress, row), conv.shift);
-      command.set(Field::Opd1Str, Layout::Explicit).set(Field::KernelRotate, conv.isTransposed);
-      setFields(builder, command,
-                {{Field::Opd0C, ic},
-                 {Field::Opd1NStr, 1},
-                 {Field::Opd1CStr, row / 4},
-                 {Field::Opd1HStr, window.kernel[1] * words},
-                 {Field::Opd1WStr, words}});
-      if (conv.biasAddress)
-        command.set(Field::OpdNum, 3)
-            .set(Field::Opd2Addr, rowAddress(conv.output, output, first, *conv.biasAddress, 2));
-      builder.add(command);
+    overShifts(conv, g * oc, oc, [&](int64_t begin, int64_t channels) {
+      overChannels(channels,
+                   [&](int64_t first, int64_t count) { add(input, begin + first, count); });
     });
   }
 }
@@ -369,7 +409,7 @@ Expected<void> emitIntegerWindowSum(Builder &builder, const IntegerWindowSum &su
                           .biasAddress = std::nullopt,
                           .window = sum.window,
                           .group = sum.output.shape[1],
-                          .shift = sum.factor.shift,
+                          .shifts = {sum.factor.shift},
                           .bounds = sum.bounds,
                           .scratch = {}};
   addDepthwise(builder, conv);

@@ -41,7 +41,8 @@ struct IntegerFactor {
 /// Bytes of a filter row for `inputs` channels and `taps`: input channels go in fours.
 constexpr int64_t byteFilterRow(int64_t inputs, int64_t taps) { return taps * alignUp(inputs, 4); }
 
-/// output = (sum of filter * input + bias) / 2^shift. Filters are I8, biases I16.
+/// output = (sum of filter * input + bias) / 2^shift. Filters are I8, biases I16. There is one
+/// shift, or one for each output channel; neighbours of one shift are a command.
 ///
 /// `input` has any layout, of a depthwise one that of an aligned tensor; `output` is regular and
 /// overlaps no operand. `filterAddress` holds for each output channel `byteFilterRow` bytes in the
@@ -58,10 +59,13 @@ struct IntegerConvolution {
   Window2d window;
   int64_t group = 1;
   bool isTransposed = false;
-  int64_t shift = 0;
+  std::vector<int64_t> shifts = {0};
   IntegerBounds bounds;
   Scratch scratch;
 
+  int64_t shiftOf(int64_t channel) const {
+    return shifts[shifts.size() == 1 ? 0 : static_cast<size_t>(channel)];
+  }
   bool isDepthwise() const {
     return group > 1 && group == input.shape[1] && group == output.shape[1];
   }

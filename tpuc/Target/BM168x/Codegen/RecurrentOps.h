@@ -53,8 +53,8 @@ struct RecurrentTraits {
 };
 RecurrentTraits recurrentTraits(mlir::Operation *op);
 
-/// The recurrence of a cell. `operandOf` gives an operand that is there as a tensor in local memory,
-/// `resultOf` the result.
+/// The recurrence of a cell. `operandOf` gives an operand that is there as a tensor in local
+/// memory, `resultOf` the result.
 template <typename Recurrence>
 Recurrence recurrenceOf(const codegen::TiledOp &tiled, const auto &operandOf,
                         const auto &resultOf) {
