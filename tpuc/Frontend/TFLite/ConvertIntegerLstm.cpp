@@ -31,6 +31,14 @@ constexpr size_t kIntermediates = 5, kHidden = 4;
 /// Gates without norms have 12 fractional bits.
 constexpr float kGateScale = 0x1p-12F;
 
+/// `value`, the scale and the zero point of `stored`: the operands of a quantization.
+std::array<Value, 3> withParameters(TFLiteLayer &layer, const std::string &what, Value value,
+                                    const Quantization &stored) {
+  return {value, layer.weight(what + "_scale", Tensor::of<float>({}, {stored.scale[0]})),
+          layer.weight(what + "_zero",
+                       convert(Tensor::of<int64_t>({}, {stored.zeroPoint[0]}), DataType::I8))};
+}
+
 /// Reads an LSTM cell of integers as the op that computes it.
 class IntegerCell {
 public:
@@ -91,11 +99,15 @@ private:
   /// [steps, samples, elements], or with the samples first; one step has no dimension of its own.
   Value input() {
     const Ints dims = layer.shape(0);
+    scaleOf(0, "input");
     if (layer.failed())
       return layer.none();
-    if (dims.size() == (options.isOneStep ? 2U : 3U))
-      return options.isOneStep ? layer.reshaped("step", layer.stored(0), {1, dims[0], dims[1]})
-                               : layer.stored(0);
+    if (dims.size() == (options.isOneStep ? 2U : 3U)) {
+      // The numbers, so that an input of the network is known to hold them.
+      Value integers = layer.temp<top::QuantizeLinearOp>(
+          "stored", withParameters(layer, "input", layer.in(0), *layer.tensor(0).quantization));
+      return options.isOneStep ? layer.reshaped("step", integers, {1, dims[0], dims[1]}) : integers;
+    }
     layer.fail(fmt::format("has an input of {} dimensions", dims.size()),
                options.isOneStep ? "2" : "3");
     return layer.none();
@@ -224,9 +236,5 @@ void tpuc::tflite::integerLstm(TFLiteLayer &layer, const IntegerCellOptions &opt
     const std::optional<Ints> dims = frontend::LayerBuilder::dims(made);
     made = layer.reshaped("rows", made, {(*dims)[1], (*dims)[2]});
   }
-  layer.emit<top::DequantizeLinearOp>(
-      {made, layer.weight("scale", Tensor::of<float>({}, {stored->scale[0]})),
-       layer.weight("zero",
-                    convert(Tensor::of<int64_t>({}, {stored->zeroPoint[0]}), DataType::I8))},
-      layer.attrs());
+  layer.emit<top::DequantizeLinearOp>(withParameters(layer, "output", made, *stored));
 }
