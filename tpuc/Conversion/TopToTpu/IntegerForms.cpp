@@ -44,13 +44,17 @@ bool tpuc::isTabulated(Operation *op) {
          isFunctionOfSource(op);
 }
 
-/// Whether a source states a requantization: what is copied has another scale than the copy.
+/// Whether a source states a requantization of 8 bits: what is copied has another scale than the
+/// copy.
 static bool isRescaling(Operation *op) {
   if (!isa<CopyOp>(op))
     return false;
   quant::UniformQuantizedType from = tpu::quantizedType(op->getOperand(0));
   quant::UniformQuantizedType to = tpu::quantizedType(op->getResult(0));
-  return from && to && from.getScale() != to.getScale();
+  const auto isByte = [](quant::UniformQuantizedType type) {
+    return type && type.getStorage().width == 8;
+  };
+  return isByte(from) && isByte(to) && from.getScale() != to.getScale();
 }
 
 IntegerForm tpuc::integerForm(Operation *op) {
