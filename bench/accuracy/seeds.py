@@ -113,6 +113,11 @@ def call(command, folder):
         sys.exit(f"bench accuracy: {' '.join(command)}:\n{done.stdout}")
 
 
+def model_name(chip):
+    """A file of the chip's container."""
+    return "m.cvimodel" if chip.startswith("cv") else "m.bmodel"
+
+
 def run_model(build, folder, model, keep):
     """What is kept of the scores of each sample of the folder `samples`."""
     call([f"{build}/bin/model_runner", "--model", model, "--input", "samples", "--output", "read"], folder)
@@ -158,10 +163,10 @@ def measure(build, chip, data, network, onnx, count, modes, file_only):
         for mode in modes:
             os.mkdir(f"{folder}/{mode}")
             call([f"{build}/bin/model_deploy", "--mlir", "m.mlir", "--chip", chip, "--calibration_table",
-                  "table", "--model", f"{mode}/m.bmodel", *MODES[mode]], folder)
+                  "table", "--model", f"{mode}/{model_name(chip)}", *MODES[mode]], folder)
             (lowered,) = (name for name in os.listdir(f"{folder}/{mode}") if name.endswith("_tpu.mlir"))
             rows[mode] = [compare(run_model(build, folder, f"{mode}/{name}", keep), wanted)
-                          for name in ("m.bmodel", *([] if file_only else [lowered]))]
+                          for name in (model_name(chip), *([] if file_only else [lowered]))]
             shutil.rmtree(f"{folder}/{mode}")
     return rows
 
@@ -182,7 +187,7 @@ def measure_vendor(build, chip, vendor, data, network, onnx, count, modes):
                 np.savez(f"{folder}/samples/{i:04}.npz", **{key: sample[None]})
         wanted = float_scores(build, folder, network, onnx, shape, keep)
         for mode in modes:
-            model = f"{base}/{mode}.bmodel"
+            model = f"{base}/{mode}_{model_name(chip)}"
             compiler.run(["model_deploy", "--mlir", f"{network}.mlir", *MODES[mode], "--processor", chip,
                           "--calibration_table", "table", "--skip_validation", "--model", model], base, "deploy.log")
             rows[mode] = [compare(run_model(build, folder, model, keep), wanted)]
