@@ -7,7 +7,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "tpuc/Driver/FloatBudget.h"
+#include "tpuc/Conversion/TopToTpu/StoragePlan.h"
 
+#include <cmath>
 #include <tuple>
 
 using namespace mlir;
@@ -43,6 +45,24 @@ std::optional<size_t> tpuc::stepToMiss(ArrayRef<TriedStep> steps) {
   return best;
 }
 
+double tpuc::gainMissed(ArrayRef<FloatStep> steps, const std::set<std::string> &left) {
+  double squares = 0;
+  for (const FloatStep &step : steps)
+    if (!left.contains(step.name))
+      squares += step.gain * step.gain;
+  return std::sqrt(squares);
+}
+
+/// The steps of a lowered network.
+static std::set<std::string> stepNames(ModuleOp lowered) {
+  std::set<std::string> names;
+  lowered.walk([&](Operation *op) {
+    if (auto name = op->getAttrOfType<StringAttr>(kStorageStep))
+      names.insert(name.str());
+  });
+  return names;
+}
+
 /// Those of slight gain as one step, so that one trial run tells what they cost; none if there are
 /// none.
 static std::vector<FloatStep> slightOnes(std::vector<FloatStep> steps) {
@@ -61,6 +81,7 @@ Expected<std::optional<FloatStep>> FloatBudget::leastMissed(ModuleOp lowered,
                                                             const ModelFileReport &made,
                                                             double percent, bool onlySlight) const {
   std::vector<FloatStep> steps = dispensableSteps(lowered, request.top, made, *strict);
+  const std::vector<FloatStep> all = steps;
   if (onlySlight)
     steps = slightOnes(std::move(steps));
   steps.resize(std::min(steps.size(), kMostTriedSteps));
@@ -74,6 +95,8 @@ Expected<std::optional<FloatStep>> FloatBudget::leastMissed(ModuleOp lowered,
     Expected<ModelFileReport> report = request.measure(*network->module);
     if (!report)
       return propagate(report);
+    // A step that others need takes these with it.
+    step.gain = gainMissed(all, stepNames(*network->module));
     step.cost = double(made.cycles - report->cycles) / double(strict->cycles);
     tried.push_back({std::move(step), 100 * costOf(*report) <= percent});
   }

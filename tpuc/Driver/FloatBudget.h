@@ -14,6 +14,7 @@
 #include "tpuc/Driver/ModuleFile.h"
 
 #include <functional>
+#include <set>
 
 namespace tpuc {
 
@@ -30,6 +31,10 @@ struct TriedStep {
 /// the least error, and of equal ones the dearest; if there is none, the one that
 /// spares the least for its cycles. Steps that cost nothing stay. None: all do.
 std::optional<size_t> stepToMiss(llvm::ArrayRef<TriedStep> steps);
+
+/// What is given up with the steps of `steps` whose names are not in `left`: their errors add up,
+/// so the root of the sum of their squared gains.
+double gainMissed(llvm::ArrayRef<FloatStep> steps, const std::set<std::string> &left);
 
 /// Keeps what floats by need cost within a part of the cycles of the network on integers. Those of
 /// them that spare the least error for their cycles are given up until that is so, but for those

@@ -36,6 +36,16 @@ TEST(FloatBudget, MissesWhatSparesLeastForItsCycles) {
   EXPECT_EQ(stepToMiss({step(4, 0.08), step(2, 0.04)}), 0u);
 }
 
+TEST(FloatBudget, WhatGoesWithAStepIsMissedToo) {
+  std::vector<FloatStep> steps(3);
+  steps[0].name = "stem", steps[0].gain = 3;
+  steps[1].name = "behind", steps[1].gain = 4;
+  steps[2].name = "other", steps[2].gain = 9;
+  EXPECT_EQ(gainMissed(steps, {"other"}), 5);
+  EXPECT_EQ(gainMissed(steps, {"stem", "other"}), 4);
+  EXPECT_EQ(gainMissed(steps, {"stem", "behind", "other"}), 0);
+}
+
 TEST(FloatBudget, OneThatSufficesIsMissedAlone) {
   EXPECT_EQ(stepToMiss({step(7, 0.08, true), step(1, 0.03)}), 0u);
   EXPECT_EQ(stepToMiss({step(7, 0.08, true), step(4, 0.06, true), step(1, 0.01)}), 1u);
