@@ -30,10 +30,6 @@ struct CellCase {
 
 constexpr int64_t kInputs = 20, kUnits = 128, kSteps = 5;
 
-int64_t gatesOf(CellKind kind) {
-  return kind == CellKind::Lstm ? 4 : kind == CellKind::Gru ? 3 : 1;
-}
-
 Tensor reshaped(const Tensor &tensor, std::initializer_list<int64_t> dims) {
   return tensor.reshaped(Shape(std::span(dims.begin(), dims.size())));
 }
