@@ -118,9 +118,9 @@ bool foldInto(top::PreprocessOp op, const TargetInfo &target, const StoragePlan 
   Normalization numbers = Normalization::of(op, static_cast<size_t>(dims[1]));
   if (!numbers.isModerate())
     return false;
-  // Where nothing but 0 can stand around an input, its mean stays in front.
+  // Where nothing but 0 can stand around an input, its mean stays in front: on chips without F16.
   const bool keepsMean =
-      !numbers.isCentred() && !hasScheme(target, schemes::kF32) &&
+      !numbers.isCentred() && !hasScheme(target, schemes::kF16) &&
       llvm::any_of(op->getUsers(), [](Operation *user) {
         const std::optional<ArrayAttr> pads = cast<top::ConvOp>(user).getPads();
         return pads && llvm::any_of(top::toInts(*pads), [](int64_t pad) { return pad != 0; });

@@ -56,7 +56,7 @@ Expected<Window2d> windowOf(const TiledOp &tiled) {
 
 Expected<Window2d> convolutionWindowOf(const TiledOp &tiled) {
   if (auto outside = tiled.op->getAttrOfType<FloatAttr>("pad_value");
-      outside && outside.getValueAsDouble() != 0)
+      (outside && outside.getValueAsDouble() != 0) || tiled.op->hasAttr("pad_values"))
     return makeError("", "a padding that is not 0");
   return windowOf(tiled);
 }
