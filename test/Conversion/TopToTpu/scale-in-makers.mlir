@@ -3,6 +3,8 @@
 // DEFINE: %{lower} = tpuc-opt %t.mlir --shape-infer --chip-assign=chip=bm1684x "--convert-top-to-tpu=mode=INT8 asymmetric=true" --canonicalize --mlir-print-debuginfo --mlir-print-local-scope
 // RUN: cp %s %t.mlir && %{lower} | FileCheck %s
 // RUN: sed 's/{group = 2 : i64, /{group = 2 : i64, do_relu = true, /' %s > %t.mlir && %{lower} | FileCheck %s --check-prefix=RELU
+// A line of a quantize table holds for the layer under its new name.
+// RUN: printf 'dw INT8\npw INT8\n' > %t.qtable && tpuc-opt %s --shape-infer --chip-assign=chip=bm1684x "--convert-top-to-tpu=mode=F16 asymmetric=true qtable=%t.qtable" --mlir-print-debuginfo --mlir-print-local-scope | FileCheck %s --check-prefix=TABLE
 // A limit would cut off other numbers, and what the network gives are those of the source.
 // RUN: sed 's/{group = 2 : i64, /{group = 2 : i64, do_relu = true, relu_limit = 6.0 : f64, /' %s > %t.mlir && %{lower} | FileCheck %s --check-prefix=PLAIN
 // RUN: sed 's/return %%pw : !y/return %%pw, %%dw : !y, !x/; s/-> (!y)/-> (!y, !x)/' %s > %t.mlir && %{lower} | FileCheck %s --check-prefix=PLAIN
@@ -14,6 +16,7 @@
 // CHECK-NOT: "tpu.Mul"
 // CHECK: "tpu.Conv"{{.*}} loc("pw
 // RELU: loc("dw_scaled")
+// TABLE: "tpu.Conv"{{.*}} -> tensor<1x2x4x4x!quant.uniform<{{.*}} loc("dw_scaled")
 // PLAIN-NOT: scaled
 // PLAIN: loc("dw
 // PLAIN-NOT: scaled

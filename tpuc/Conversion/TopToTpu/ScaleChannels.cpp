@@ -402,7 +402,14 @@ Expected<void> ChannelScaler::applyInMaker(OpResult value, const ChannelMap &map
   auto type = cast<RankedTensorType>(value.getType());
   value.setType(type.clone(
       quant::CalibratedQuantizedType::get(Float32Type::get(type.getContext()), map.range)));
+  const std::string plain = layerName(maker);
   renameTensor(value, tensorName(value) + "_scaled");
+  // What is said of the layer holds for it under its new name.
+  const std::string scaled = layerName(maker);
+  if (auto said = options.exceptions.find(plain); said != options.exceptions.end())
+    options.exceptions.emplace(scaled, said->second);
+  if (options.onIntegers.contains(plain))
+    options.onIntegers.insert(scaled);
   return {};
 }
 
