@@ -298,7 +298,7 @@ def Top_ObjectDetectionOp : Top_ComputeOp<"ObjectDetection", [Top_ComputesInF32]
     (s(t) - 0.25) pi for an angle (YOLOv8), unless these are in their last form (`extras_decoded`).
 
     With a `mask` of BOX or WHOLE, the last of `inputs` is [N, `extra`, H, W], and `extras` is
-    [N * `keep_topk`, H, W]: s(t) of the sums of its planes, each times one of the `extra` numbers
+    [N * `keep_topk`, H, W] and holds s(t): t sums its planes, each times one of the `extra` numbers
     (YOLACT, Bolya et al. 2019, 3.2). Its pixels are those of the input, scaled. BOX leaves 0 where the
     pixel's number, counted from the left or top, is below the edge of the box there, or not below
     the opposite one.
