@@ -307,8 +307,9 @@ Expected<int> run(std::span<const std::string> arguments) {
              "Heuristics of the code generator to leave out, to see what they bring: "
              "fold-head-reshapes, op-reorder, hoist-outputs, narrow-concat, column-gather, "
              "resident-constants, in-place-concat, early-constants, overlap, least-work, "
-             "fold-swap, fold-scale, and the chip's own passes: merge-groups, gemv-to-conv, "
-             "lut-to-arith, pack-rows, fold-transpose-into-store, permute-by-transposes.")
+             "fold-swap, fold-scale, resize-by-products, and the chip's own passes: merge-groups, "
+             "gemv-to-conv, lut-to-arith, pack-rows, fold-transpose-into-store, "
+             "permute-by-transposes.")
       .label("NAMES");
   const std::string validation = "Validation";
   cli.option("--test_input", options.testInput,

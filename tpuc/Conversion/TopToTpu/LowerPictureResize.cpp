@@ -53,6 +53,7 @@ private:
   Value make(StringRef opName, const Twine &what, ArrayRef<int64_t> dims, ValueRange operands,
              const NamedAttrList &attributes = {});
   Value reshaped(Value value, ArrayRef<int64_t> dims, const Twine &what);
+  Value floats(Value value);
   Value product(Value input, ArrayRef<float> weights, int64_t taps, const Twine &what);
   Value resized(Value value, int64_t to, StringRef what);
   Value rows(Value value, int64_t to);
@@ -75,6 +76,17 @@ Value PictureResize::reshaped(Value value, ArrayRef<int64_t> dims, const Twine &
   NamedAttrList shape;
   shape.set("shape", builder.getI64ArrayAttr(dims));
   return make(tpu::ReshapeOp::getOperationName(), what, dims, {value, lowering.none()}, shape);
+}
+
+/// `value` as F16. Bytes become so with rows or lines as channels: the cast fills all lanes then,
+/// and forms a group with the product that reads it.
+Value PictureResize::floats(Value value) {
+  if (typeOf(value).getElementType().isF16())
+    return value;
+  const Type type = typeOf(value).clone(Type(builder.getF16Type()));
+  OperationState state(NameLoc::get(builder.getStringAttr(name + "_f16")),
+                       tpu::CastOp::getOperationName(), value, type);
+  return builder.create(state)->getResult(0);
 }
 
 /// Sums of the second dimension of `input`, [n, taps, 1, W] or [m, taps]: `weights` has `taps`
@@ -162,7 +174,7 @@ Value PictureResize::rows(Value value, int64_t to) {
     return value;
   const Value apart = reshaped(value, {dims[0] * dims[1], dims[2], 1, dims[3]}, "_apart");
   dims[2] = to;
-  return reshaped(resized(apart, to, "_rows"), dims, "_of_rows");
+  return reshaped(resized(floats(apart), to, "_rows"), dims, "_of_rows");
 }
 
 Value PictureResize::columns(Value value, int64_t to) {
@@ -171,13 +183,13 @@ Value PictureResize::columns(Value value, int64_t to) {
     return value;
   const Value apart = reshaped(value, {dims[0] * dims[1] * dims[2], dims[3]}, "_lines");
   dims[3] = to;
-  return reshaped(resized(apart, to, "_columns"), dims, "_of_columns");
+  return reshaped(resized(floats(apart), to, "_columns"), dims, "_of_columns");
 }
 
 void PictureResize::run() {
   const ArrayRef<int64_t> from = typeOf(op.getInput()).getShape();
   const ArrayRef<int64_t> to = typeOf(op.getOutput()).getShape();
-  Value value = lowering.as(op.getInput(), floatType(builder, DataType::F16));
+  Value value = lowering.asIntegers(op.getInput());
   // The order of fewer products.
   const bool isRowsFirst = to[2] * from[3] <= to[3] * from[2];
   if (isRowsFirst)
@@ -185,7 +197,7 @@ void PictureResize::run() {
   value = columns(value, to[3]);
   if (!isRowsFirst)
     value = rows(value, to[2]);
-  OperationState state(op.getLoc(), tpu::CastOp::getOperationName(), value,
+  OperationState state(op.getLoc(), tpu::CastOp::getOperationName(), floats(value),
                        op.getOutput().getType());
   lowering.replace(op, builder.create(state));
 }

@@ -19,10 +19,10 @@ namespace tpuc {
 bool isPictureResize(top::InterpOp op, const TargetInfo &target);
 
 /// Lowers it to products of rows and of columns with constants, in F16, and a Cast to bytes. Rows
-/// are channels there, so that all lanes work, whereas a picture fills three. A product gives some
-/// rows of what they need. Weights have 11 bits behind the point, as OpenCV's. What the second
-/// product reads is rounded to 1/8, so that bytes differ from those of exact sums by one at most.
-/// Errors: as Lowering::run.
+/// are channels there, so that all lanes work, whereas a picture fills three; bytes become F16
+/// there. A product gives some rows of what they need. Weights have 11 bits behind the point, as
+/// OpenCV's. What the second product reads is rounded to 1/8, so that bytes differ from those of
+/// exact sums by one at most. Errors: as Lowering::run.
 Expected<void> lowerPictureResize(top::InterpOp op, Lowering &lowering);
 
 } // namespace tpuc

@@ -123,7 +123,8 @@ Expected<void> Lowering::lower(Operation *op) {
     return {};
   if (auto preprocess = dyn_cast<top::PreprocessOp>(op))
     return lowerPreprocess(preprocess, *this);
-  if (auto resize = dyn_cast<top::InterpOp>(op); resize && isPictureResize(resize, target))
+  if (auto resize = dyn_cast<top::InterpOp>(op);
+      resize && !interpolatesPictures && isPictureResize(resize, target))
     return lowerPictureResize(resize, *this);
   return plan.isInteger(op) ? lowerInteger(op, *this) : lowerFloat(op);
 }

@@ -46,6 +46,9 @@ public:
   mlir::OpBuilder builder;
   const TargetInfo &target;
   const StoragePlan &plan;
+  /// Pictures get other extents by interpolation also where products would do
+  /// (LowerPictureResize.h).
+  bool interpolatesPictures = false;
 
   /// The lowered tensor for `value`, a value of top, with elements of `type`: as it is stored, or
   /// after a cast or, between integers, a requantization.

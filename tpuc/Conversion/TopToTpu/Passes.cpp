@@ -231,7 +231,9 @@ struct ConvertTopToTpuPass : tpuc::impl::ConvertTopToTpuBase<ConvertTopToTpuPass
       foldScale(main, **target, plan);
     if (Expected<void> renamed = renameWeights(module, *options, **target); !renamed)
       return renamed;
-    if (Expected<void> lowered = Lowering(main, **target, plan).run(); !lowered)
+    Lowering lowering(main, **target, plan);
+    lowering.interpolatesPictures = interpolatePictures;
+    if (Expected<void> lowered = lowering.run(); !lowered)
       return lowered;
     Builder builder(&getContext());
     setPhase(module, Phase::Lower);
@@ -392,7 +394,8 @@ void tpuc::addLowering(OpPassManager &manager, const LoweringOptions &options) {
       {schemeName(options.scheme), options.scheme.zeroPoint, options.quantizeTable,
        options.avoidF16Overflow, options.strict, options.onIntegers, options.fasterInF16,
        options.fasterInF32, options.floatOutputs && !options.quantOutput,
-       llvm::is_contained(options.withoutFolds, "fold-scale")}));
+       llvm::is_contained(options.withoutFolds, "fold-scale"),
+       llvm::is_contained(options.withoutFolds, "resize-by-products")}));
   manager.addPass(createCanonicalizerPass());
   manager.addPass(createStripIoQuant({options.quantInput, options.quantOutput}));
   manager.addPass(createChipTpuOptimize());

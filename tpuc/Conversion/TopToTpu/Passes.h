@@ -20,8 +20,8 @@ namespace tpuc {
 #define GEN_PASS_DECL
 #include "tpuc/Conversion/TopToTpu/Passes.h.inc"
 
-/// What --fold-preprocess and, of scales, --convert-top-to-tpu can be told to leave out.
-inline constexpr const char *kPreprocessFolds[] = {"fold-swap", "fold-scale"};
+/// What --fold-preprocess and, of scales and sizes, --convert-top-to-tpu can be told to leave out.
+inline constexpr const char *kPreprocessFolds[] = {"fold-swap", "fold-scale", "resize-by-products"};
 
 /// What a network is to be lowered to.
 struct LoweringOptions {

@@ -129,7 +129,9 @@ def ConvertTopToTpu : Pass<"convert-top-to-tpu", "::mlir::ModuleOp"> {
     Option<"floatOutputs", "float-outputs", "bool", /*default=*/"false",
       "Outputs that products on integers make are floats of their sums, unless strict">,
     Option<"keepScale", "keep-scale", "bool", /*default=*/"false",
-      "Convolutions do not take over mean and scale of pictures">];
+      "Convolutions do not take over mean and scale of pictures">,
+    Option<"interpolatePictures", "interpolate-pictures", "bool", /*default=*/"false",
+      "Pictures get other extents by interpolation, not by products with constants">];
   let dependentDialects = ["::tpuc::quant::QuantDialect", "::tpuc::tpu::TpuDialect"];
 }
 
