@@ -10,6 +10,7 @@
 #include "tpuc/Codegen/Decompose/RefusedLayers.h"
 #include "tpuc/Codegen/Layers.h"
 #include "tpuc/Codegen/Passes.h"
+#include "tpuc/Conversion/TopToTpu/LowerPictureResize.h"
 #include "tpuc/Conversion/TopToTpu/StoragePlan.h"
 #include "tpuc/Dialect/Top/MainFunction.h"
 #include "tpuc/Dialect/Top/Names.h"
@@ -169,6 +170,41 @@ Expected<MeasuredNetwork> DeployRun::measureWith(ModuleOp module, int opt) const
   return MeasuredNetwork{std::move(*report), std::ssize(cpuLayersOf(*copy))};
 }
 
+/// The network as it is. A search by time would be as long for each network that is compared.
+Expected<MeasuredNetwork> DeployRun::measureMade(int opt) const {
+  if (options.codegen.opt == opt)
+    return MeasuredNetwork{*summary.modelFile, std::ssize(summary.cpuLayers)};
+  return measureWith(*lowered->module, opt);
+}
+
+/// Interpolates pictures that are scaled by products, if that takes fewer cycles.
+Expected<void> DeployRun::useFasterResize() {
+  const auto isScaled = [&](top::InterpOp op) {
+    return isPictureResize(op, *target) ? WalkResult::interrupt() : WalkResult::advance();
+  };
+  if (!summary.modelFile || options.codegen.opt <= kQuickOpt ||
+      llvm::is_contained(lowering.withoutFolds, kResizeByProducts) ||
+      !top.module->walk(isScaled).wasInterrupted())
+    return {};
+  LoweringOptions other = lowering;
+  other.withoutFolds.emplace_back(kResizeByProducts);
+  const int opt = std::min(options.codegen.opt, kCompleteOpt);
+  Expected<MeasuredNetwork> made = measureMade(opt);
+  Expected<Network> network = lowerForCycles(other);
+  if (!made || !network)
+    return {};
+  Expected<MeasuredNetwork> measured = measureWith(*network->module, opt);
+  // What cannot be compiled is not faster.
+  if (!measured || !measured->isFasterThan(*made))
+    return {};
+  std::swap(lowering, other);
+  if (Expected<void> done = makeAnew(); !done || summary.modelFile)
+    return done;
+  // It is below the tolerance so.
+  std::swap(lowering, other);
+  return makeAnew();
+}
+
 /// Floats by need may cost at most `floatBudget` of the cycles of integers throughout.
 Expected<void> DeployRun::keepBudget() {
   if (lowering.strict)
@@ -215,12 +251,8 @@ Expected<void> DeployRun::useFasterLayers() {
   if (!summary.modelFile || options.codegen.opt <= kQuickOpt || lowering.strict ||
       lowering.scheme.activation == DataType::F32 || summary.weightBytes > kMostTriedWeights)
     return {};
-  // A search by time would be as long for each network that is compared.
   const int opt = std::min(options.codegen.opt, kCompleteOpt);
-  Expected<MeasuredNetwork> made =
-      options.codegen.opt == opt
-          ? Expected<MeasuredNetwork>({*summary.modelFile, std::ssize(summary.cpuLayers)})
-          : measureWith(*lowered->module, opt);
+  Expected<MeasuredNetwork> made = measureMade(opt);
   if (!made)
     return propagate(made);
   LoweringOptions best = lowering;

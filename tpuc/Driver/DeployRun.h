@@ -55,8 +55,10 @@ private:
   Expected<void> makeAnew();
   Expected<ModelFileReport> measure(mlir::ModuleOp module) const;
   Expected<MeasuredNetwork> measureWith(mlir::ModuleOp module, int opt) const;
+  Expected<MeasuredNetwork> measureMade(int opt) const;
   Expected<void> keepBudget();
   std::set<std::string> layersToKeep() const;
+  Expected<void> useFasterResize();
   Expected<void> useFasterLayers();
   Expected<void> commit();
   Expected<void> diagnose();

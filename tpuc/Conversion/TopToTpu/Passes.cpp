@@ -395,7 +395,7 @@ void tpuc::addLowering(OpPassManager &manager, const LoweringOptions &options) {
        options.avoidF16Overflow, options.strict, options.onIntegers, options.fasterInF16,
        options.fasterInF32, options.floatOutputs && !options.quantOutput,
        llvm::is_contained(options.withoutFolds, "fold-scale"),
-       llvm::is_contained(options.withoutFolds, "resize-by-products")}));
+       llvm::is_contained(options.withoutFolds, kResizeByProducts)}));
   manager.addPass(createCanonicalizerPass());
   manager.addPass(createStripIoQuant({options.quantInput, options.quantOutput}));
   manager.addPass(createChipTpuOptimize());

@@ -20,8 +20,10 @@ namespace tpuc {
 #define GEN_PASS_DECL
 #include "tpuc/Conversion/TopToTpu/Passes.h.inc"
 
+/// Without it, pictures get other extents by interpolation (LowerPictureResize.h).
+inline constexpr const char *kResizeByProducts = "resize-by-products";
 /// What --fold-preprocess and, of scales and sizes, --convert-top-to-tpu can be told to leave out.
-inline constexpr const char *kPreprocessFolds[] = {"fold-swap", "fold-scale", "resize-by-products"};
+inline constexpr const char *kPreprocessFolds[] = {"fold-swap", "fold-scale", kResizeByProducts};
 
 /// What a network is to be lowered to.
 struct LoweringOptions {
