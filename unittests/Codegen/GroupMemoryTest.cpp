@@ -109,6 +109,42 @@ TEST_F(GroupMemoryTest, NeighboursBecomeOneGroup) {
   EXPECT_EQ(peak(partition).bytes, 2 * kTensor);
 }
 
+TEST_F(GroupMemoryTest, WhereSeveralGroupsNeedMostAllOfThemChange) {
+  // Sums of what is three layers apart: no change reaches all of the blocks.
+  constexpr unsigned kBlocks = 3;
+  std::string text = "!x = tensor<1x64x128x64xf32>\nfunc.func @main(%s0: !x) -> !x {\n";
+  const auto addPool = [&](const std::string &from, const std::string &to) {
+    text += "%" + to + " = \"tpu.MaxPool\"(%" + from +
+            ") {kernel_shape = [3, 3], strides = [1, 1], pads = [1, 1, 1, 1]} : (!x) -> !x loc(\"" +
+            to + "\")\n";
+  };
+  std::vector<std::string> names;
+  for (unsigned block = 0; block < kBlocks; ++block) {
+    const std::string from = "s" + std::to_string(block), to = "s" + std::to_string(block + 1);
+    const std::string first = "b" + std::to_string(block), second = "c" + std::to_string(block);
+    addPool(from, first);
+    addPool(first, second);
+    text += "%" + to + " = \"tpu.Add\"(%" + second + ", %" + from + ") : (!x, !x) -> !x loc(\"" +
+            to + "\")\n";
+    names.insert(names.end(), {first, second, to});
+  }
+  text += "return %s" + std::to_string(kBlocks) + " : !x\n}";
+  Network blocks(text);
+  ops.clear();
+  for (const std::string &name : names)
+    ops.push_back(blocks.layer(name));
+  GroupPlanner small(*backend, 24 * 1024, {});
+  table.emplace(ops, small, *backend);
+  ASSERT_TRUE(table->fill(threads));
+  Partition apart;
+  for (unsigned layer = 0; layer < ops.size(); ++layer)
+    apart.push_back(table->known(layer, 1).front().choice);
+  // Beside the second layer and the sum.
+  EXPECT_EQ(peak(apart).bytes, 3 * kTensor);
+  EXPECT_EQ(peak(apart).times, 2 * kBlocks);
+  EXPECT_EQ(peak(withLessMemory(ops, *table, apart, *backend)).bytes, 2 * kTensor);
+}
+
 TEST_F(GroupMemoryTest, PlannedGroupsAreGivenAddressesByTheirTimes) {
   // What is stored lies in the result of the concatenation.
   EXPECT_EQ(planned({group(0, 3, 8)}), 3 * kTensor);

@@ -205,6 +205,7 @@ MemoryPeak MemoryLine::peak() const {
     const int64_t most = item.isApart ? std::max(alive, alive + results - dying) : alive + results;
     if (most > peak.bytes)
       peak = {.bytes = most, .group = item.group, .op = item.members.back()};
+    peak.times += most == peak.bytes ? 1 : 0;
     alive += results - dying;
   }
   return peak;
@@ -283,33 +284,46 @@ Partition codegen::withLessMemory(ArrayRef<Operation *> ops, GroupTable &table, 
     return MemoryLine(ops, table, facts, groups).peak();
   };
   MemoryPeak peak = peakOf(partition);
+  double estimate = estimateOf(partition);
+  // Another partition with that peak beside fewer groups, on the way to one with a lower peak.
+  Partition next = partition;
   size_t left = kMostOps / std::max<size_t>(ops.size(), 1);
-  for (bool isOn = true; isOn && peak.group && left > 0;) {
-    isOn = false;
-    const double estimate = estimateOf(partition);
+  while (left > 0) {
+    const MemoryPeak here = peakOf(next);
+    if (!here.group)
+      break;
     double most = 0;
     Partition best;
-    for (const Change &change : changesOf(table, partition, *peak.group)) {
+    double least = std::numeric_limits<double>::infinity();
+    Partition fewer;
+    for (const Change &change : changesOf(table, next, *here.group)) {
       if (left == 0)
         break;
       --left;
-      Partition groups = changed(partition, change);
+      Partition groups = changed(next, change);
       const double more = estimateOf(groups) / estimate - 1;
       // No change saves more than all.
       if (kMemoryOfCycles * more > 1)
         continue;
       const MemoryPeak other = peakOf(groups);
       const double saved = 1 - static_cast<double>(other.bytes) / static_cast<double>(peak.bytes);
-      if (saved <= 0 || saved - kMemoryOfCycles * more <= most)
-        continue;
-      most = saved - kMemoryOfCycles * more;
-      best = std::move(groups);
+      const double gain = saved - kMemoryOfCycles * more;
+      if (saved > 0 && gain > most) {
+        most = gain;
+        best = std::move(groups);
+      } else if (other.bytes == peak.bytes && other.times < here.times && more < least) {
+        least = more;
+        fewer = std::move(groups);
+      }
     }
-    if (best.empty())
+    if (best.empty() && fewer.empty())
       break;
-    partition = std::move(best);
-    peak = peakOf(partition);
-    isOn = true;
+    next = best.empty() ? std::move(fewer) : std::move(best);
+    if (most > 0) {
+      partition = next;
+      peak = peakOf(partition);
+      estimate = estimateOf(partition);
+    }
   }
   return partition;
 }

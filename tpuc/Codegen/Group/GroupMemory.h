@@ -17,6 +17,8 @@ namespace tpuc::codegen {
 /// are put.
 struct MemoryPeak {
   int64_t bytes = 0;
+  /// Beside how many groups and moves so much is alive.
+  size_t times = 0;
   /// The number of the group beside which most is alive; none where that is a move of data.
   std::optional<size_t> group = std::nullopt;
   /// The last op of that group, or the move; null where nothing is alive.
@@ -29,7 +31,8 @@ MemoryPeak memoryPeak(llvm::ArrayRef<mlir::Operation *> ops, GroupTable &table,
 
 /// The partition with other tilings of groups at the peak, or one or two groups in their place and
 /// that of a few neighbours, as long as eight percent of memory are saved for each percent of
-/// cycles that the groups take more by estimate.
+/// cycles that the groups take more by estimate. Where several groups need as much, all of them
+/// change.
 Partition withLessMemory(llvm::ArrayRef<mlir::Operation *> ops, GroupTable &table,
                          Partition partition, const Backend &backend);
 
