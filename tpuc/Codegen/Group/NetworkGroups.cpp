@@ -520,7 +520,7 @@ Expected<NetworkGroups> codegen::chooseGroups(func::FuncOp main, const GroupOpti
                              .address = Footprint::capacityOf(backend.info())[pool.space] -
                                         pool.rows.bytes()};
     const GroupChooser chooser(main, *bare, place, options, backend, threads);
-    for (int64_t percent : {100, 90, 75, 50}) {
+    for (int64_t percent : {100, 97, 94, 90, 75, 50}) {
       Expected<Parts> parts = chooser.plan(percent);
       if (!parts) {
         if (!failure)
