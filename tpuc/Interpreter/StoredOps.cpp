@@ -163,6 +163,75 @@ template <typename Op> static Expected<bool> fixedBinary(Op op, EvalContext &con
   return true;
 }
 
+static std::optional<double> scaleOf(mlir::Value value) {
+  if (UniformQuantizedType type = tpu::quantizedType(value))
+    return type.getScale();
+  const std::vector<double> scales = scalesOf(value);
+  return scales.size() == 1 ? std::optional(scales[0]) : std::nullopt;
+}
+
+/// The unit in which `difference` is a whole number, if all that it is for is to be squared: TFLite
+/// has one op for both, whose difference of 8-bit integers is one, too.
+static std::optional<double> squaredUnit(mlir::Value difference) {
+  auto sub = difference.getDefiningOp<SubOp>();
+  if (!sub || sub->getNumOperands() != 2 || sub.getDoRelu() || sub->hasAttr("coeff") ||
+      tpu::isQuantized(difference))
+    return std::nullopt;
+  const auto squares = [&](mlir::Operation *user) {
+    auto square = llvm::dyn_cast<MulOp>(user);
+    return square && square->getNumOperands() == 2 && !square.getDoRelu() &&
+           llvm::all_of(square->getOperands(),
+                        [&](mlir::Value operand) { return operand == difference; }) &&
+           tpu::isQuantized(square->getResult(0));
+  };
+  if (!llvm::all_of(difference.getUsers(), squares))
+    return std::nullopt;
+  llvm::SmallVector<UniformQuantizedType> types;
+  for (mlir::Value operand : sub->getOperands())
+    if (UniformQuantizedType type = tpu::quantizedType(operand))
+      types.push_back(type);
+  const std::optional<double> left = scaleOf(sub->getOperand(0));
+  const std::optional<double> right = scaleOf(sub->getOperand(1));
+  if (types.empty() || types.front().getStorage().width != 8 || !areAlike(types) || !left || !right)
+    return std::nullopt;
+  return kernels::differenceUnit(*left, *right);
+}
+
+static Expected<bool> fixedSub(SubOp op, EvalContext &context) {
+  const std::optional<double> unit = squaredUnit(op->getResult(0));
+  if (!unit)
+    return fixedBinary(op, context);
+  const Addend left(op, context, 0, 8);
+  const Addend right(op, context, 1, 8);
+  if (!left || !right)
+    return false;
+  const std::array shapes{context.operand(0).shape(), context.operand(1).shape()};
+  const std::optional<Shape> shape = kernels::broadcastShape(shapes);
+  if (!shape)
+    return false;
+  Expected<Tensor *> output = context.allocate(0, DataType::F32, *shape);
+  if (!output)
+    return propagate(output);
+  Tensor differences(DataType::I16, *shape);
+  kernels::fixedDifference(left, right, differences, context.threads());
+  kernels::dequantizeStored(differences, {*unit, 0}, **output, context.threads());
+  return true;
+}
+
+static Expected<bool> fixedMul(MulOp op, EvalContext &context) {
+  const std::optional<double> unit = squaredUnit(op->getOperand(0));
+  if (!unit || op->getOperands().back() != op->getOperand(0))
+    return fixedBinary(op, context);
+  Tensor differences(DataType::I16, context.operand(0).shape());
+  kernels::quantizeStored(context.operand(0), {*unit, 0}, integerRange<int16_t>(), differences,
+                          context.threads());
+  Expected<Tensor *> output = context.allocate(0, resultType(op), differences.shape());
+  if (!output)
+    return propagate(output);
+  kernels::fixedSquare(differences, *unit, resultOf(op), **output, context.threads());
+  return true;
+}
+
 static Expected<bool> fixedPool(AvgPoolOp op, EvalContext &context) {
   UniformQuantizedType type = tpu::quantizedType(op.getInput());
   UniformQuantizedType made = tpu::quantizedType(op.getOutput());
@@ -329,8 +398,9 @@ Expected<void> tpuc::evaluateOnStoredNumbers(mlir::Operation *op, EvalContext &c
           .Case([&](ConvOp conv) { return fixedConv(conv, context); })
           .Case([&](DeconvOp conv) { return fixedDeconv(conv, context); })
           .Case([&](MatMulOp product) { return fixedMatMul(product, context); })
-          .Case<AddOp, DivOp, SubOp, MulOp, PReluOp>(
-              [&](auto binary) { return fixedBinary(binary, context); })
+          .Case([&](SubOp difference) { return fixedSub(difference, context); })
+          .Case([&](MulOp product) { return fixedMul(product, context); })
+          .Case<AddOp, DivOp, PReluOp>([&](auto binary) { return fixedBinary(binary, context); })
           .Case([&](AvgPoolOp pool) { return fixedPool(pool, context); })
           .Case([&](ReduceOp reduce) { return fixedReduce(reduce, context); })
           .Case([&](SoftmaxOp softmax) { return fixedSoftmax(softmax, context); })

@@ -107,6 +107,33 @@ TEST(FixedPoint, QuotientsAreThoseOfTheNumbers) {
     }
 }
 
+TEST(FixedPoint, DifferencesAreWholeBeforeTheyAreSquared) {
+  ThreadPool threads(1);
+  const Tensor left = bytes({1}, {48});
+  const Tensor right = bytes({1}, {100});
+  Tensor differences(DataType::I16, Shape({1}));
+  const auto scale = [](float value) { return static_cast<double>(value); };
+  const double unit = differenceUnit(scale(0.05F), scale(0.03F));
+  EXPECT_DOUBLE_EQ(unit, 2 * scale(0.05F) / 128);
+  // 53 * 128 / 2 - round(105 * 128 * 0.3) = 3392 - 4032 = -640, which are -0.5 of 0.1 / 128.
+  fixedDifference({left, {scale(0.05F), -5}}, {right, {scale(0.03F), -5}}, differences, threads);
+  EXPECT_EQ(differences.data<int16_t>()[0], -640);
+  // 0.25 / 0.5 is half of an integer: LiteRT 2.3.0 has -4; in f32, it is a little less.
+  Tensor output(DataType::I8, Shape({1}));
+  fixedSquare(differences, unit, {{0.5, -5}, kBytes}, output, threads);
+  EXPECT_EQ(valuesOf(output), (std::vector<int8_t>{-4}));
+}
+
+TEST(FixedPoint, QuotientsNearZeroAreZero) {
+  ThreadPool threads(1);
+  // From 0 to -40 / 130: what would be shifted by more than 31 bits.
+  const Tensor left = bytes({4}, {0, 1, -1, -2});
+  const Tensor right = bytes({1}, {127});
+  Tensor output(DataType::I8, Shape({4}));
+  fixedDiv({left, {0.05, 0}}, {right, {0.05, -3}}, {{0.05, 7}, kBytes}, output, threads);
+  EXPECT_EQ(valuesOf(output), (std::vector<int8_t>{7, 7, 7, 7}));
+}
+
 TEST(FixedPoint, RootsAreCutOff) {
   ThreadPool threads(1);
   const Tensor input = bytes({5}, {-128, -127, -125, -120, 127});

@@ -63,8 +63,9 @@ for kind, zero in KINDS:
                                             (np.array(7, kind), .05)], .05, zero, kind, version=version)
     add_integers(f"{kind}.fine", "DIV", [same, (PICTURE, kind, .03, zero + 2)], 1 / 128, zero, kind, "DivOptions",
                  version=version)
-    for op in ("DIV", "MAXIMUM"):
-        add_integers(f"{kind}.channels", op, [same, ((1, 1, 1, 3), kind, .05, zero)], .05, zero, kind,
+    # Quotients in units of 1/64: in larger ones, LiteRT shifts those near 0 by more than 31 bits, which C++ leaves open.
+    for op, scale in (("DIV", 1 / 64), ("MAXIMUM", .05)):
+        add_integers(f"{kind}.channels", op, [same, ((1, 1, 1, 3), kind, .05, zero)], scale, zero, kind,
                      "DivOptions" if op == "DIV" else None, version=version)
     add_integers(f"{kind}.prod", "REDUCE_PROD", [same, (ints(3),)], .9, zero, kind, "ReducerOptions", keepDims=False,
                  version=2)

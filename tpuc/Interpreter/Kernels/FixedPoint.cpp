@@ -165,6 +165,31 @@ void kernels::fixedAdd(const FixedOperand &left, const FixedOperand &right, bool
   });
 }
 
+/// The shift of fixedDifference.
+static constexpr int kDifferenceShift = 7;
+
+double kernels::differenceUnit(double left, double right) {
+  return std::ldexp(std::max(left, right), 1 - kDifferenceShift);
+}
+
+void kernels::fixedDifference(const FixedOperand &left, const FixedOperand &right, Tensor &output,
+                              ThreadPool &threads) {
+  const double largest = 2 * std::max(left.params.scale, right.params.scale);
+  const MultiplierShift first = fixedPoint(left.params.scale / largest);
+  const MultiplierShift second = fixedPoint(right.params.scale / largest);
+  forEachPair(left, right, output, threads, [&](int32_t a, int32_t b) {
+    return scaled(a * (1 << kDifferenceShift), first) - scaled(b * (1 << kDifferenceShift), second);
+  });
+}
+
+void kernels::fixedSquare(const Tensor &differences, double unit, const FixedResult &result,
+                          Tensor &output, ThreadPool &threads) {
+  const MultiplierShift factor = fixedPoint(unit * unit / result.params.scale);
+  const FixedOperand operand{differences, {unit, 0}};
+  forEachPair(operand, operand, output, threads,
+              [&](int32_t a, int32_t b) { return stored(scaled(a * b, factor), result); });
+}
+
 void kernels::fixedMul(const FixedOperand &left, const FixedOperand &right,
                        const FixedResult &result, Tensor &output, ThreadPool &threads) {
   const MultiplierShift factor =
@@ -214,7 +239,8 @@ void kernels::fixedDiv(const FixedOperand &left, const FixedOperand &right,
     const int32_t quotient =
         highProduct(static_cast<int32_t>(static_cast<uint32_t>(dividend) << headroom), reciprocal);
     const int shift = factor.rshift + (31 - zeros) + headroom;
-    // What is less than half of an integer is none.
+    // What is less than half of an integer is none. LiteRT shifts by more than 31 bits there, which
+    // C++ leaves open: its results near 0 are any integers then (0 / 130 * 20 is 1 in 2.3.0).
     return stored(shift > 31 ? 0 : multiplyShiftTFLite(quotient, factor.multiplier, shift), result);
   });
 }

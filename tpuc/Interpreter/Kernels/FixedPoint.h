@@ -57,13 +57,23 @@ struct FixedResult {
 /// to twice the larger of their scales, added, and scaled to that of the output.
 void fixedAdd(const FixedOperand &left, const FixedOperand &right, bool subtracts,
               const FixedResult &result, Tensor &output, ThreadPool &threads);
+/// The unit of what fixedDifference makes of integers in units of `left` and `right`: twice the
+/// larger scale / 2^7.
+double differenceUnit(double left, double right);
+/// left - right of integers of 8 bits, broadcast, as LiteRT's SQUARED_DIFFERENCE has it: both are
+/// shifted left by 7 bits, scaled to twice the larger scale, and subtracted. `output` holds i16.
+void fixedDifference(const FixedOperand &left, const FixedOperand &right, Tensor &output,
+                     ThreadPool &threads);
+/// The squares of i16 `differences` in units of `unit`: each is scaled once, by a factor in f64.
+void fixedSquare(const Tensor &differences, double unit, const FixedResult &result, Tensor &output,
+                 ThreadPool &threads);
 /// left * right, broadcast: the product is scaled once. The factor is computed in f32.
 void fixedMul(const FixedOperand &left, const FixedOperand &right, const FixedResult &result,
               Tensor &output, ThreadPool &threads);
 
 /// left / right, broadcast. The reciprocal of the right side has 31 bits, by three steps of
 /// Newton's method; the product is rounded there, scaled, and rounded again. What is divided by 0
-/// is the largest or least integer, 0 / 0 is 0.
+/// is the largest or least integer, 0 / 0 is 0. Quotients below half of an integer are 0.
 void fixedDiv(const FixedOperand &left, const FixedOperand &right, const FixedResult &result,
               Tensor &output, ThreadPool &threads);
 
