@@ -1,5 +1,6 @@
 // Estimates of groups do not know what is loaded beside them: here the filters that stay in local
-// memory. Groups with less work of both engines take fewer cycles by the timing simulator.
+// memory. Groups with less work of both engines take fewer cycles by the timing simulator. A search
+// sets out from them, so that it takes no more cycles.
 // RUN: rm -rf %t.dir && mkdir -p %t.dir
 // DEFINE: %{without} =
 // DEFINE: %{name} =
@@ -10,7 +11,13 @@
 // REDEFINE: %{name} = simulated
 // REDEFINE: %{without} = opt=1
 // RUN: %{opt}
-// RUN: %python %tpuc_src/test/Codegen/Inputs/fewer_cycles.py %t.dir/estimated.txt %t.dir/simulated.txt
+// REDEFINE: %{name} = searched
+// REDEFINE: %{without} = opt=2
+// RUN: %{opt}
+// REDEFINE: %{name} = searched-long
+// REDEFINE: %{without} = opt=3
+// RUN: %{opt}
+// RUN: %python %tpuc_src/test/Codegen/Inputs/fewer_cycles.py %t.dir/estimated.txt %t.dir/simulated.txt %t.dir/searched.txt %t.dir/searched-long.txt
 module attributes {module.name = "net"} {
   func.func @main(%arg0: tensor<1x3x32x256xf32>) -> tensor<1x192x4x32xf32> {
     %none = "top.None"() : () -> none

@@ -118,7 +118,7 @@ private:
   std::vector<Parts> othersOf(ArrayRef<SubNetGroups> parts, int64_t percent) const;
   std::optional<Parts> withLeastWork(ArrayRef<SubNetGroups> parts) const;
   Expected<void> weigh(Candidate &candidate) const;
-  Parts betterOf(Candidate best, std::optional<Parts> others) const;
+  Candidate betterOf(Candidate best, std::optional<Parts> others) const;
   Expected<std::vector<Candidate>> weighed(std::vector<Parts> candidates) const;
 
   func::FuncOp main;
@@ -404,21 +404,21 @@ Expected<Parts> GroupChooser::searched(std::vector<Candidate> starts) const {
 
 /// `others` where they need no more memory, take fewer cycles and by no set of parameters more;
 /// else those of `best`.
-Parts GroupChooser::betterOf(Candidate best, std::optional<Parts> others) const {
+GroupChooser::Candidate GroupChooser::betterOf(Candidate best, std::optional<Parts> others) const {
   if (!others)
-    return std::move(best.parts);
+    return best;
   Candidate other{.parts = std::move(*others)};
   const bool isBetter = weigh(other) && other.cost.bytes <= best.cost.bytes &&
                         isNowhereSlower(other.cycles, best.cycles) &&
                         meanRatio(other.cycles, best.cycles) < 1;
-  return std::move(isBetter ? other.parts : best.parts);
+  return isBetter ? std::move(other) : std::move(best);
 }
 
 /// The simulator is asked about commands, which need addresses.
 Expected<Parts> GroupChooser::preferred(Parts planned, int64_t percent) const {
   std::vector<Parts> candidates = othersOf(planned, percent);
   std::optional<Parts> lessWork =
-      options.opt == 1 && options.heuristics.leastWork ? withLeastWork(planned) : std::nullopt;
+      options.heuristics.leastWork ? withLeastWork(planned) : std::nullopt;
   if (planned.empty() || (candidates.empty() && !lessWork && options.opt == 1))
     return planned;
   candidates.insert(candidates.begin(), std::move(planned));
@@ -426,12 +426,14 @@ Expected<Parts> GroupChooser::preferred(Parts planned, int64_t percent) const {
     return propagate(assigned);
   Expected<std::vector<Candidate>> starts = weighed(std::move(candidates));
   Expected<Parts> chosen;
-  if (!starts)
+  if (starts) {
+    // A search sets out from what is taken without one, so that it finds nothing slower.
+    Candidate &first = starts->front();
+    first = betterOf(std::move(first), std::move(lessWork));
+    chosen = options.opt == 1 ? std::move(first.parts) : searched(std::move(*starts));
+  } else {
     chosen = propagate(starts);
-  else if (options.opt == 1)
-    chosen = betterOf(std::move(starts->front()), std::move(lessWork));
-  else
-    chosen = searched(std::move(*starts));
+  }
   dropAddresses(main);
   return chosen;
 }
