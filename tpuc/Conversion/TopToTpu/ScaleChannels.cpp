@@ -35,6 +35,11 @@ enum class Applied : uint8_t {
   InMaker,
 };
 
+/// Makers apply factors where that makes the estimated error so many times smaller. It knows
+/// neither how filters are clipped nor what tuned thresholds save, and where it promised less,
+/// networks lost as often as they won (test/conformance/tflite/tasks.py, bench/accuracy/seeds.py).
+constexpr double kLeastGainInMaker = 5;
+
 /// To which power factors are taken that makers apply: the first makes all channels as wide.
 constexpr double kParts[] = {1, 0.75, 0.5, 0.25};
 
@@ -322,7 +327,8 @@ Expected<std::optional<ChannelMap>> ChannelScaler::bestMap(Value value, const Sc
       return propagate(added);
     if (!error)
       return propagate(error);
-    if (*least < (best && isInMaker ? 1 : kLeastGain) * *error)
+    const double leastGain = isInMaker ? kLeastGainInMaker : kLeastGain;
+    if (*least < (best && isInMaker ? 1 : leastGain) * *error)
       continue;
     least = *error;
     best = std::move(map);

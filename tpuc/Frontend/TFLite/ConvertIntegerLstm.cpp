@@ -25,7 +25,6 @@ namespace {
 constexpr unsigned kFilterAt = 1, kRecurrenceAt = 5, kPeepholeAt = 9, kBiasAt = 12,
                    kProjectionAt = 16, kProjectionBiasAt = 17, kOutputStateAt = 18, kContentAt = 19,
                    kNormAt = 20;
-constexpr unsigned kCellGate = 2;
 /// Intermediate tensors: the sums of the four gates, and the hidden state.
 constexpr size_t kIntermediates = 5, kHidden = 4;
 /// Gates without norms have 12 fractional bits.
