@@ -1,5 +1,6 @@
 // Pictures get other extents by products with constants, or with --opt 2 by interpolation where that
 // takes fewer cycles: here of 14 x 14 pixels, and not of 97 x 101.
+// REQUIRES: mlir
 // RUN: rm -rf %t.dir && mkdir -p %t.dir
 // DEFINE: %{size} =
 // DEFINE: %{more} = --opt 2
