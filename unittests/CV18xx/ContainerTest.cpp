@@ -23,6 +23,7 @@ using cvimodel::fromCompiled;
 using cvimodel::readFile;
 using cvimodel::toCompiled;
 using testing::HasSubstr;
+using testing::Not;
 
 namespace {
 
@@ -34,6 +35,15 @@ std::vector<std::byte> exampleFile(std::string_view chip) {
 std::string messageOf(const std::vector<std::byte> &bytes) {
   const auto file = readFile(bytes, "file");
   return file ? "" : file.error().message();
+}
+
+/// The same bytes, but with these extents in place of the first such ones.
+std::vector<std::byte> withExtents(std::vector<std::byte> bytes, std::span<const int64_t> old,
+                                   std::span<const int64_t> extents) {
+  const auto found = std::ranges::search(bytes, std::as_bytes(old));
+  EXPECT_FALSE(found.empty());
+  std::ranges::copy(std::as_bytes(extents), found.begin());
+  return bytes;
 }
 
 TEST(Cvimodel, FilesComeBackAsTheSameBytes) {
@@ -71,12 +81,20 @@ TEST(Cvimodel, MoreThanFourDimensionsAreFourInTheFile) {
   };
   EXPECT_TRUE(holds(dims));
   EXPECT_TRUE(holds(last));
-  std::vector<std::byte> damaged = bytes;
-  const auto found = std::ranges::search(damaged, std::as_bytes(std::span(last)));
-  ASSERT_FALSE(found.empty());
-  found.front() = std::byte{3};
-  EXPECT_THAT(messageOf(damaged),
+  const int64_t other[] = {3, 2, 5};
+  EXPECT_THAT(messageOf(withExtents(bytes, last, other)),
               HasSubstr("a dimension of 20 made of others; expected their product"));
+}
+
+TEST(Cvimodel, ShapesThatNoTensorHasAreRefused) {
+  const std::vector<std::byte> bytes = exampleFile("cv181x");
+  const int64_t dims[] = {1, 5, 3, 4}, many[] = {int64_t{1} << 32, int64_t{1} << 32, 3, 4};
+  const int64_t negative[] = {1, -5, 3, 4}, none[] = {int64_t{1} << 32, int64_t{1} << 32, 0, 4};
+  EXPECT_THAT(messageOf(withExtents(bytes, dims, many)),
+              HasSubstr("of more elements than 64 bits count; expected fewer"));
+  EXPECT_THAT(messageOf(withExtents(bytes, dims, negative)),
+              HasSubstr("with a negative extent; expected 0 and more"));
+  EXPECT_THAT(messageOf(withExtents(bytes, dims, none)), Not(HasSubstr("64 bits")));
 }
 
 /// Runs the example's file of a chip a few times; the first thing that is wrong.

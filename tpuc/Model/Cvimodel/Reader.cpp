@@ -8,6 +8,7 @@
 
 #include "tpuc/Model/Cvimodel/Cvimodel.h"
 #include "tpuc/Model/Cvimodel/Format.h"
+#include "tpuc/Support/Sizes.h"
 
 #include <algorithm>
 #include <array>
@@ -151,13 +152,11 @@ Expected<Tensor> FileReader::readTensor(const fb::Tensor &from) const {
                        fmt::format("'{}' with a dimension of {} made of others", made.name, whole),
                        "their product");
   }
-  int64_t elements = 1;
-  for (const int64_t extent : made.shape)
-    if (extent != 0 && __builtin_mul_overflow(elements, extent, &elements))
-      return makeError(path, fmt::format("'{}' of more elements than 64 bits count", made.name),
-                       "fewer");
   if (std::ranges::any_of(made.shape, [](int64_t extent) { return extent < 0; }))
     return makeError(path, fmt::format("'{}' with a negative extent", made.name), "0 and more");
+  if (elementsOf(made.shape).isSaturated())
+    return makeError(path, fmt::format("'{}' of more elements than 64 bits count", made.name),
+                     "fewer");
   if (from.quantization() && from.quantization()->scale() != 0)
     made.scale = from.quantization()->scale();
   if (!std::isfinite(made.scale))

@@ -8,13 +8,12 @@
 
 #include "tpuc/Model/Cvimodel/Cvimodel.h"
 #include "tpuc/Model/Cvimodel/Format.h"
+#include "tpuc/Support/Sizes.h"
 
 #include <algorithm>
 #include <cstring>
 #include <cvimodel_generated.h>
 #include <fmt/format.h>
-#include <functional>
-#include <numeric>
 
 namespace tpuc::cvimodel {
 
@@ -49,7 +48,7 @@ Offset<fb::Tensor> TableWriter::add(const Tensor &tensor) {
   Offset<flatbuffers::Vector<int64_t>> last;
   if (tensor.shape.size() > kDims) {
     const std::vector<int64_t> inner(tensor.shape.begin() + kDims - 1, tensor.shape.end());
-    dims.back() = std::accumulate(inner.begin(), inner.end(), int64_t{1}, std::multiplies<>());
+    dims.back() = elementsOf(inner);
     last = builder.CreateVector(inner);
   }
   const auto rank = static_cast<uint8_t>(tensor.shape.size() >= kDims ? 0 : tensor.shape.size());
