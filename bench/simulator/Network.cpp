@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// bench-simulator [--library FILE] [--threads N] MODEL.bmodel ...
+// bench-simulator [--libraries FOLDER] [--threads N] MODEL.bmodel ...
 //
 // Times the command loop of each model on our simulator and on the vendor's functional model. The
 // two take turns, command by command, so that other load on the computer meets both alike. Prints
@@ -17,8 +17,11 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "test/conformance/bm1684x/BothMachines.h"
+#include "test/conformance/bm1684/Chip.h"
+#include "test/conformance/bm1684x/Chip.h"
+#include "test/conformance/bm168x/BothMachines.h"
 #include "tpuc/Support/ThreadPool.h"
+#include "tpuc/Target/BM168x/Kernels.h"
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -32,8 +35,7 @@
 #include <unistd.h>
 
 using namespace tpuc;
-using namespace tpuc::bm1684x;
-using namespace tpuc::bm1684x::conformance;
+using bm168x::conformance::BothMachines;
 
 namespace {
 
@@ -63,41 +65,41 @@ struct Times {
 };
 
 struct Options {
-  std::string library;
+  std::string libraries;
   unsigned threads = 2;
   unsigned numRows = 6;
 };
 
+using TimesByOp = std::map<std::string_view, Times>;
+
 /// Runs the model; the vendor's machine takes its turn after each command, where there is one.
-Expected<std::map<std::string_view, Times>> runModel(OurMachine &ours, Vendor *vendor,
-                                                     unsigned threads) {
-  std::map<std::string_view, Times> times;
+template <typename Chip> Expected<TimesByOp> runModel(BothMachines<Chip> &both, unsigned threads) {
+  TimesByOp times;
   ThreadPool pool(threads);
   Seconds start;
-  const auto hook = [&](const PreparedCommand &prepared, bool isDone) {
+  const auto hook = [&](const typename Chip::PreparedCommand &prepared, bool isDone) {
     if (isDone) {
       Times &row = times[prepared.command.operation().name];
       ++row.commands;
       row.ours += Seconds::now().since(start);
       start = Seconds::now();
-      if (vendor)
-        execute(*vendor, prepared.command);
+      if (both.hasVendor())
+        both.executeOnVendor(prepared.command);
       row.vendor += Seconds::now().since(start);
     }
     start = Seconds::now();
   };
-  for (const Program &program : ours.programs)
-    if (auto ok = program.run(ours.memory, pool, hook); !ok)
-      return propagate(ok);
+  if (auto ok = both.run(pool, hook); !ok)
+    return propagate(ok);
   return times;
 }
 
 /// The largest resident set of a process that does nothing but run the model, in bytes.
-Expected<uint64_t> peakMemory(const std::string &path, unsigned threads) {
+template <typename Chip> Expected<uint64_t> peakMemory(const std::string &path, unsigned threads) {
   const pid_t child = fork();
   if (child == 0) {
-    auto ours = prepareModel(path, nullptr);
-    _exit(ours && runModel(**ours, nullptr, threads) ? 0 : 1);
+    auto ours = BothMachines<Chip>::create(path, nullptr);
+    _exit(ours && runModel(**ours, threads) ? 0 : 1);
   }
   int status = 0;
   rusage usage{};
@@ -107,8 +109,7 @@ Expected<uint64_t> peakMemory(const std::string &path, unsigned threads) {
 }
 
 /// Without the vendor's machine "-" stands for its time and the ratios.
-void printTimes(const std::string &name, const std::map<std::string_view, Times> &times,
-                bool hasVendor, unsigned numRows) {
+void printTimes(const std::string &name, const TimesByOp &times, bool hasVendor, unsigned numRows) {
   std::vector<std::pair<std::string_view, Times>> rows(times.begin(), times.end());
   std::ranges::sort(rows, std::greater<>(), [](const auto &row) { return row.second.ours.work; });
   Times total;
@@ -131,41 +132,46 @@ void printTimes(const std::string &name, const std::map<std::string_view, Times>
     print("  " + std::string(operation), row);
 }
 
-/// Whether both machines hold the same local memory and activations, outputs included.
-bool haveSameMemory(OurMachine &ours, Vendor &vendor) {
-  return std::ranges::equal(ours.memory.local(), std::span(vendor.local(), kLocalBytes)) &&
-         std::ranges::equal(ours.context,
-                            std::span(vendorContext(vendor, ours), ours.context.size()));
-}
-
-Expected<void> measure(const std::string &path, const Options &options) {
-  const auto peak = peakMemory(path, options.threads);
+template <typename Chip> Expected<void> measure(const std::string &path, const Options &options) {
+  const auto peak = peakMemory<Chip>(path, options.threads);
   if (!peak)
     return tl::unexpected(peak.error());
-  const auto ours = prepareModel(path, nullptr);
-  if (!ours)
-    return tl::unexpected(ours.error());
-  std::optional<Vendor> vendor;
-  if (!options.library.empty()) {
-    auto loaded = loadVendor(options.library, **ours);
-    if (!loaded)
-      return propagate(loaded);
-    vendor = *loaded;
-  }
-  const auto times = runModel(**ours, vendor ? &*vendor : nullptr, options.threads);
+  const auto both = BothMachines<Chip>::create(path, nullptr);
+  if (!both)
+    return tl::unexpected(both.error());
+  if (!options.libraries.empty())
+    if (auto ok = (*both)->loadVendor(fmt::format("{}/{}", options.libraries, Chip::kLibrary)); !ok)
+      return propagate(ok);
+  const auto times = runModel(**both, options.threads);
   if (!times)
     return tl::unexpected(times.error());
-  printTimes(std::filesystem::path(path).stem(), *times, vendor.has_value(), options.numRows);
-  if (vendor)
-    fmt::print("  memory after the run: {}\n", haveSameMemory(**ours, *vendor)
-                                                   ? "the same bytes"
-                                                   : "other bytes than the vendor's");
-  const uint64_t own = std::filesystem::file_size(path) + (*ours)->context.size();
+  const bool hasVendor = (*both)->hasVendor();
+  printTimes(std::filesystem::path(path).stem(), *times, hasVendor, options.numRows);
+  if (hasVendor) {
+    const bool isSame = std::ranges::all_of((*both)->memories(), [](const auto &memory) {
+      return std::ranges::equal(memory.ours, std::span(memory.vendor, memory.ours.size()));
+    });
+    fmt::print("  memory after the run: {}\n",
+               isSame ? "the same bytes" : "other bytes than the vendor's");
+  }
+  const uint64_t own = std::filesystem::file_size(path) + (*both)->activationBytes();
   fmt::print("  memory above the model's own {:.0f} MiB: {:.0f} MiB\n",
              static_cast<double>(own) / (1 << 20),
              static_cast<double>(*peak > own ? *peak - own : 0) / (1 << 20));
   std::fflush(stdout);
   return {};
+}
+
+Expected<void> measureFile(const std::string &path, const Options &options) {
+  const auto loaded = runtime::LoadedModel::load(path);
+  if (!loaded)
+    return tl::unexpected(loaded.error());
+  const std::string_view chip = (*loaded)->driver().name();
+  if (chip == bm1684::conformance::Chip::kName)
+    return measure<bm1684::conformance::Chip>(path, options);
+  if (chip == bm1684x::conformance::Chip::kName)
+    return measure<bm1684x::conformance::Chip>(path, options);
+  return makeError(path, fmt::format("is for {}", chip), "BM1684 or BM1684X");
 }
 
 } // namespace
@@ -174,25 +180,26 @@ int main(int argc, char **argv) {
   Options options;
   std::vector<std::string> models;
   CLI::App app("Times whole networks on our simulator and on the vendor's functional model");
-  app.add_option("--library", options.library, "libcmodel_bm1684x.so; without, only ours is timed");
+  app.add_option("--libraries", options.libraries,
+                 "The folder of libcmodel_CHIP.so; without, only ours is timed");
   app.add_option("--threads", options.threads);
   app.add_option("--rows", options.numRows, "How many operations to show");
   app.add_option("models", models, ".bmodel files")->required();
   CLI11_PARSE(app, argc, argv);
   // The vendor's library asks for it when it is loaded.
   setenv("OMP_NUM_THREADS", std::to_string(options.threads).c_str(), 1);
-  if (options.library.empty())
+  if (options.libraries.empty())
     fmt::print("without the vendor's functional model: no ratios\n");
   fmt::print("{} threads, {}\n{:<32} {:>7} {:>11} {:>11} {:>7} {:>7}\n", options.threads,
-             kernelsFor(bestSimdLevel()).name, "network", "count", "ours ms", "vendor ms", "ratio",
-             "cpu");
+             bm168x::kernelsFor(bestSimdLevel()).name, "network", "count", "ours ms", "vendor ms",
+             "ratio", "cpu");
   std::fflush(stdout);
   int status = 0;
   for (const std::string &model : models) {
     // The vendor's model has one device per process.
     const pid_t child = fork();
     if (child == 0) {
-      const auto ok = measure(model, options);
+      const auto ok = measureFile(model, options);
       if (!ok)
         fmt::print(stderr, "error: {}\n", ok.error().message());
       _exit(ok ? 0 : 1);
