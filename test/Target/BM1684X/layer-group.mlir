@@ -3,9 +3,10 @@
 
 // CHECK: module.state = "TPU_GROUPED"
 // CHECK-LABEL: func.func @main
-// One slice: nothing is cut. Eight channels would leave lanes idle; 512 elements are 64 times 8.
+// One slice: nothing is cut. Eight channels would leave lanes idle; 512 elements are 16 times 32, as
+// shorter rows would take longer to load.
 // CHECK: "tpu.Group"(%{{.*}}) ({
-// CHECK-NEXT: "tpu.Load"{{.*}}buffers = 1 : i64{{.*}}c_slice = [64]{{.*}}out_size = 64 : i64{{.*}}stage = 0 : i64, step = -1 {{.*}}w_slice = [8]
+// CHECK-NEXT: "tpu.Load"{{.*}}buffers = 1 : i64{{.*}}c_slice = [16]{{.*}}out_size = 128 : i64{{.*}}stage = 0 : i64, step = -1 {{.*}}w_slice = [32]
 // CHECK-NEXT: "tpu.Relu"{{.*}}out_addr = [[RELU:[0-9]+]] : i64{{.*}}stage = 1 : i64, step = 0
 // CHECK-NEXT: "tpu.Store"{{.*}}out_addr = [[RELU]] : i64{{.*}}stage = 2 : i64, step = 1
 // CHECK-NEXT: "tpu.Yield"

@@ -52,16 +52,20 @@ SmallVector<int64_t> divisorsOf(int64_t count, int64_t leastQuotient, int64_t mo
 }
 
 /// [1, c, 1, w] for `count` elements whose dimensions do not matter, c a multiple of the lanes.
-/// Where they cannot be shared evenly, c is the least divisor of `count` with which the fullest
-/// lane holds nearly as few elements as possible, at most three quarters of `most`. None where
-/// there are not enough or too many in a row.
+/// Where rows would be short then, c is as large as rows allow. Where elements cannot be shared
+/// evenly, c is the least divisor of `count` with which the fullest lane holds nearly as few
+/// elements as possible, at most three quarters of `most`. None where there are not enough or too
+/// many in a row.
 std::optional<SmallVector<int64_t>> spreadDims(int64_t count, int64_t most, const Spread &spread) {
-  for (int64_t channels = spread.lanes; channels <= count; channels += spread.lanes)
-    if (count % channels == 0 && count / channels <= spread.width)
-      return SmallVector<int64_t>{1, channels, 1, count / channels};
   // A transfer takes its time for each row, so rows are not short, and as long as they may be.
   constexpr int64_t kLeastRow = 32;
   const SmallVector<int64_t> divisors = divisorsOf(count, kLeastRow, spread.width);
+  for (int64_t channels = spread.lanes; channels <= count; channels += spread.lanes)
+    if (count % channels == 0 && count / channels <= spread.width) {
+      if (count / channels < kLeastRow && !divisors.empty())
+        channels = divisors.back();
+      return SmallVector<int64_t>{1, channels, 1, count / channels};
+    }
   const auto fullest = [&](int64_t channels) { return fullestLane(count, channels, spread); };
   int64_t least = 3 * most / 4;
   for (int64_t channels : divisors)
