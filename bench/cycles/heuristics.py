@@ -28,7 +28,8 @@ VARIANTS = {"groups": ("0", []), "search": ("1", [])} | {
     name: (None, ["--without", name])
     for name in ("resident-constants", "early-constants", "overlap", "least-work", "in-place-concat",
                  "narrow-concat", "column-gather", "op-reorder", "merge-groups", "pack-rows", "lut-to-arith",
-                 "fold-transpose-into-store", "permute-by-transposes", "hoist-outputs", "fold-head-reshapes")}
+                 "fold-transpose-into-store", "permute-by-transposes", "hoist-outputs", "fold-head-reshapes",
+                 "split-convolutions")}
 SAME = "="
 
 

@@ -54,6 +54,17 @@ def Decompose : Pass<"decompose", "::mlir::ModuleOp"> {
   let dependentDialects = ["::tpuc::top::TopDialect", "::tpuc::tpu::TpuDialect"];
 }
 
+def SplitConvolutions : Pass<"split-convolutions", "::mlir::ModuleOp"> {
+  let summary = "Compute parts of a convolution's channels that are read apart by themselves";
+  let description = [{
+    A `tpu.Conv` in one group with a constant filter, of whose result slices or splits of the
+    channels alone are read, none of them twice, becomes a convolution for each of these parts, if
+    the layers around take less by estimate. What is computed of the parts can be in one group with
+    them then. Filters and biases are new constants.
+  }];
+  let dependentDialects = ["::tpuc::top::TopDialect", "::tpuc::tpu::TpuDialect"];
+}
+
 def WeightReorder : Pass<"weight-reorder", "::mlir::ModuleOp"> {
   let summary = "Lay weights out as the chip reads them";
   let description = [{

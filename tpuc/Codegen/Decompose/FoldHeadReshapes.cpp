@@ -9,6 +9,7 @@
 #include "tpuc/Codegen/Backend.h"
 #include "tpuc/Codegen/Decompose/AttentionMasks.h"
 #include "tpuc/Codegen/Decompose/Decompositions.h"
+#include "tpuc/Codegen/Decompose/PickedParts.h"
 #include "tpuc/Codegen/Decompose/RewriteOps.h"
 #include "tpuc/Codegen/Layers.h"
 #include "tpuc/Codegen/Passes.h"
@@ -46,48 +47,6 @@ struct Rows {
   int64_t begin = 0, width = 0;
   tpu::CastOp cast;
 };
-
-/// Where the part begins that `value` is of what a split along `axis` divides; none for others.
-struct Picked {
-  Value from;
-  int64_t begin = 0;
-};
-std::optional<Picked> splitPart(Value value, int64_t axis) {
-  auto split = value.getDefiningOp<tpu::SplitOp>();
-  const RankedTensorType from = split ? staticType(split.getInput()) : RankedTensorType();
-  if (!from)
-    return std::nullopt;
-  const int64_t along = split.getAxis() < 0 ? split.getAxis() + from.getRank() : split.getAxis();
-  if (along != axis)
-    return std::nullopt;
-  Picked picked{split.getInput()};
-  for (Value part : split.getOutputs()) {
-    if (part == value)
-      return picked;
-    if (!staticType(part))
-      return std::nullopt;
-    picked.begin += staticType(part).getDimSize(static_cast<unsigned>(axis));
-  }
-  return std::nullopt;
-}
-
-/// The same of a slice without steps.
-std::optional<Picked> slicePart(Value value, int64_t axis) {
-  auto slice = value.getDefiningOp<tpu::SliceOp>();
-  const RankedTensorType from = slice ? staticType(slice.getInput()) : RankedTensorType();
-  if (!from)
-    return std::nullopt;
-  const auto offsets = top::intsOf(slice.getOffset(), slice.getOffsetTensor());
-  const auto axes = top::intsOf(slice.getAxes(), slice.getAxesTensor());
-  const auto steps = top::intsOf(slice.getSteps(), slice.getStepsTensor());
-  if (!offsets || offsets->size() != 1 || (!axes && axis != 0) ||
-      (axes && axes->front() != axis && axes->front() != axis - from.getRank()) ||
-      (steps && steps->front() != 1))
-    return std::nullopt;
-  const int64_t offset = offsets->front();
-  return Picked{slice.getInput(),
-                offset < 0 ? offset + from.getDimSize(static_cast<unsigned>(axis)) : offset};
-}
 
 /// The part along dimension `axis` of `from`, of extent 1, that `value` is without that dimension:
 /// by a gather, or by a slice or split whose dimension is dropped.

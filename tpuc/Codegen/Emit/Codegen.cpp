@@ -114,8 +114,10 @@ void codegen::addDivision(OpPassManager &manager, const Backend &backend,
 void codegen::addCodegen(OpPassManager &manager, const Backend &backend,
                          const GenerationOptions &options) {
   addDivision(manager, backend, options);
-  addOptional(manager, Stage::Refine, backend, options);
   const Heuristics heuristics = heuristicsOf(options, backend);
+  if (heuristics.splitConvolutions)
+    manager.addPass(createSplitConvolutions());
+  addOptional(manager, Stage::Refine, backend, options);
   manager.addPass(createSubnetDivide());
   manager.addPass(createWeightReorder());
   if (heuristics.opReorder)

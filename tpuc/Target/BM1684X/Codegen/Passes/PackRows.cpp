@@ -6,18 +6,13 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "tpuc/Codegen/Group/GroupSearch.h"
-#include "tpuc/Codegen/Group/OpKinds.h"
+#include "tpuc/Codegen/Group/WindowCost.h"
 #include "tpuc/Codegen/Layers.h"
 #include "tpuc/Codegen/Tile/Tiling.h"
-#include "tpuc/Codegen/WindowClone.h"
 #include "tpuc/Dialect/Top/MainFunction.h"
 #include "tpuc/Dialect/Top/StructureOps.h"
-#include "tpuc/Support/ThreadPool.h"
 #include "tpuc/Target/BM1684X/Codegen/Passes/PackedRows.h"
 #include "tpuc/Target/BM1684X/Codegen/Passes/Passes.h"
-
-#include "llvm/ADT/MapVector.h"
 
 #include <map>
 
@@ -36,13 +31,6 @@ constexpr double kWorthwhile = 0.995;
 /// So many layers in front and behind are looked at with it.
 constexpr int64_t kBefore = 4, kBehind = 10;
 
-/// What is priced of the network for a convolution: the layers between two ops, null for the ends.
-/// `ops` also has those that candidates change elsewhere.
-struct RowWindow {
-  Operation *begin = nullptr, *end = nullptr;
-  SmallVector<Operation *> ops = {};
-};
-
 /// A packing of a convolution, and one of the convolution behind that reads its rows as they lie.
 struct RowCandidate {
   RowChoice own = {};
@@ -57,17 +45,13 @@ public:
   Expected<void> run();
 
 private:
-  /// Numbers that are equal for windows whose estimates are.
-  using WindowKey = std::vector<int64_t>;
-
   /// Also the convolution behind, which then is another op.
   Expected<void> pack(tpu::ConvOp op);
-  WindowKey keyOf(tpu::ConvOp op, const RowWindow &window);
   std::optional<RowCandidate> candidateFor(tpu::ConvOp op, PackedRows &rows);
-  RowWindow windowAround(tpu::ConvOp op, PackedRows &rows);
+  OpWindow windowOf(tpu::ConvOp op, PackedRows &rows);
   std::optional<RowCandidate> leastOf(tpu::ConvOp op, ArrayRef<RowChoice> choices,
-                                      const RowWindow &window);
-  std::optional<double> estimate(const RowWindow &window, WindowClone &clone);
+                                      const OpWindow &window);
+  std::optional<double> estimate(const OpWindow &window, WindowClone &clone);
 
   Block &block;
   const Backend &backend;
@@ -116,60 +100,21 @@ int64_t moreTransfers(Operation *layer) {
 }
 
 /// The estimated cycles of a window's layers as `clone` has them; none if they are not possible.
-std::optional<double> RowPacker::estimate(const RowWindow &window, WindowClone &clone) {
-  SmallVector<Operation *> ops;
-  Operation *begin = clone.of(window.begin);
-  Operation *end = clone.of(window.end);
-  for (Operation *each = begin ? begin->getNextNode() : &clone.block().front(); each && each != end;
-       each = each->getNextNode())
-    if (isLayer(each) && !each->use_empty())
-      ops.push_back(each);
-  // What the host computes is where it was.
-  llvm::erase_if(ops, [&](Operation *each) { return !backend.placeOf(each); });
-  Expected<std::vector<Operation *>> layers = localLayers(ops, backend, /*withConcats=*/true);
-  if (!layers)
-    return std::nullopt;
-  GroupPlanner planner(backend, Footprint::capacityOf(backend.info()), {});
-  GroupTable table(*layers, planner, backend);
-  ThreadPool alone(1);
-  if (!table.fill(alone))
-    return std::nullopt;
-  double sum = 0;
-  for (const GroupChoice &choice : table.best({})) {
-    // There may be several of one choice: the first one counts.
-    const std::vector<GroupTable::Option> options = table.known(choice.first, choice.count);
-    const auto option = llvm::find_if(
-        options, [&](const GroupTable::Option &each) { return each.choice == choice; });
-    if (option != options.end())
-      sum += (1 - transferShare) * static_cast<double>(option->estimate) +
-             transferShare * static_cast<double>(option->transfers);
-    for (Operation *layer : table.layersOf(choice))
-      sum += static_cast<double>(choice.numParts() * moreTransfers(layer) *
+std::optional<double> RowPacker::estimate(const OpWindow &window, WindowClone &clone) {
+  const auto price = [&](const GroupTable::Option &option, ArrayRef<Operation *> layers) {
+    double sum = (1 - transferShare) * static_cast<double>(option.estimate) +
+                 transferShare * static_cast<double>(option.transfers);
+    for (Operation *layer : layers)
+      sum += static_cast<double>(option.choice.numParts() * moreTransfers(layer) *
                                  extraTransferCycles(backend.info()));
-  }
-  return sum;
-}
-
-/// The op so many layers in front of `op`, or behind it; null at the end of the network.
-Operation *layerBeside(Operation *op, int64_t layers, bool isBehind) {
-  while (op && layers > 0) {
-    op = isBehind ? op->getNextNode() : op->getPrevNode();
-    layers -= op && isLayer(op) ? 1 : 0;
-  }
-  return op && op->hasTrait<OpTrait::IsTerminator>() ? nullptr : op;
+    return sum;
+  };
+  return windowCost(window, clone, backend, price);
 }
 
 /// The layers around `op`, whose rows are `rows`, and the ops that candidates change.
-RowWindow RowPacker::windowAround(tpu::ConvOp op, PackedRows &rows) {
-  RowWindow window;
-  window.begin = layerBeside(op, kBefore, /*isBehind=*/false);
-  window.end = layerBeside(rows.last(), kBehind, /*isBehind=*/true);
-  Operation *each = window.begin ? window.begin : &block.front();
-  for (; each && each != window.end && !each->hasTrait<OpTrait::IsTerminator>();
-       each = each->getNextNode())
-    window.ops.push_back(each);
-  if (window.end)
-    window.ops.push_back(window.end);
+OpWindow RowPacker::windowOf(tpu::ConvOp op, PackedRows &rows) {
+  OpWindow window = windowAround(op, rows.last(), kBefore, kBehind);
   llvm::append_range(window.ops, rows.ops());
   if (tpu::ConvOp next = rows.user())
     llvm::append_range(window.ops, PackedRows(next, backend).ops());
@@ -179,7 +124,7 @@ RowWindow RowPacker::windowAround(tpu::ConvOp op, PackedRows &rows) {
 /// The candidate with which the layers around take the fewest cycles; none if that is what is
 /// there.
 std::optional<RowCandidate> RowPacker::leastOf(tpu::ConvOp op, ArrayRef<RowChoice> choices,
-                                               const RowWindow &window) {
+                                               const OpWindow &window) {
   WindowClone unchanged(window.ops);
   std::optional<double> least = estimate(window, unchanged);
   if (!least)
@@ -216,33 +161,10 @@ std::optional<RowCandidate> RowPacker::leastOf(tpu::ConvOp op, ArrayRef<RowChoic
   return best;
 }
 
-/// The kinds of the ops, which of each other they read, which of them read the same from outside,
-/// and how often others read them.
-RowPacker::WindowKey RowPacker::keyOf(tpu::ConvOp op, const RowWindow &window) {
-  llvm::MapVector<Operation *, int64_t> numbers;
-  for (Operation *each : window.ops)
-    numbers.try_emplace(each, static_cast<int64_t>(numbers.size()));
-  WindowKey key = {window.begin ? 1 : 0, window.end ? 1 : 0, numbers.lookup(op)};
-  llvm::DenseMap<Value, int64_t> outside;
-  for (auto [each, number] : numbers) {
-    key.push_back(kinds.ofChanging(each));
-    for (Value operand : each->getOperands()) {
-      const auto *maker = numbers.find(operand.getDefiningOp());
-      key.push_back(maker != numbers.end()
-                        ? maker->second
-                        : -1 - outside.try_emplace(operand, outside.size()).first->second);
-    }
-    for (Value result : each->getResults())
-      key.push_back(llvm::count_if(result.getUsers(),
-                                   [&](Operation *user) { return !numbers.contains(user); }));
-  }
-  return key;
-}
-
 /// What `leastOf` finds, for equal windows once.
 std::optional<RowCandidate> RowPacker::candidateFor(tpu::ConvOp op, PackedRows &rows) {
-  const RowWindow window = windowAround(op, rows);
-  const auto [entry, isNew] = known.try_emplace(keyOf(op, window));
+  const OpWindow window = windowOf(op, rows);
+  const auto [entry, isNew] = known.try_emplace(windowKey(window, op, kinds));
   if (!isNew)
     return entry->second;
   const std::vector<RowChoice> choices = rows.faster();
