@@ -197,12 +197,7 @@ Expected<void> DeployRun::useFasterResize() {
   // What cannot be compiled is not faster.
   if (!measured || !measured->isFasterThan(*made))
     return {};
-  std::swap(lowering, other);
-  if (Expected<void> done = makeAnew(); !done || summary.modelFile)
-    return done;
-  // It is below the tolerance so.
-  std::swap(lowering, other);
-  return makeAnew();
+  return makeAnewIfClose(std::move(other));
 }
 
 /// Floats by need may cost at most `floatBudget` of the cycles of integers throughout.
@@ -282,12 +277,7 @@ Expected<void> DeployRun::useFasterLayers() {
   }
   if (best.fasterInF16.empty() && best.fasterInF32.empty())
     return {};
-  std::swap(lowering, best);
-  if (Expected<void> done = makeAnew(); !done || summary.modelFile)
-    return done;
-  // It is below the tolerance so.
-  std::swap(lowering, best);
-  return makeAnew();
+  return makeAnewIfClose(std::move(best));
 }
 
 /// Lowers and compiles with other options than before.
@@ -296,4 +286,13 @@ Expected<void> DeployRun::makeAnew() {
     return done;
   summary.modelFile.reset();
   return generate();
+}
+
+/// The same with `other`, or with those from before where what it gives is below the tolerance.
+Expected<void> DeployRun::makeAnewIfClose(LoweringOptions other) {
+  std::swap(lowering, other);
+  if (Expected<void> done = makeAnew(); !done || summary.modelFile)
+    return done;
+  std::swap(lowering, other);
+  return makeAnew();
 }

@@ -53,6 +53,7 @@ private:
   Expected<bool> useFloats();
   Expected<void> lowerAnew();
   Expected<void> makeAnew();
+  Expected<void> makeAnewIfClose(LoweringOptions other);
   Expected<ModelFileReport> measure(mlir::ModuleOp module) const;
   Expected<MeasuredNetwork> measureWith(mlir::ModuleOp module, int opt) const;
   Expected<MeasuredNetwork> measureMade(int opt) const;
