@@ -4,6 +4,7 @@
 usage: preprocess.py --work DIR [--tools DIR] [--chip CHIP] [--modes F32,F16,...]
                      [--formats RGB_PLANAR,...] [--pictures N] [--on_chip N] [--aligned]
                      [--without NAMES] [--cycles] [--vendor DIR] [--resize HxW,...] [--check]
+                     [--record FILE.json]
                      [NAME=FILE.onnx:SPEC ...]
 
 --tools     our programs (default: build/bin)
@@ -22,6 +23,9 @@ usage: preprocess.py --work DIR [--tools DIR] [--chip CHIP] [--modes F32,F16,...
             much bytes differ from OpenCV's at most, of the lowered module and of its file, and cycles
             beside those of the network that the caller scales for
 --check     end with status 1 if a row is beyond its bound, or the vendor's program answered none
+--record    after each row of formats and modes, put what was found into this file of bench/results:
+            the rows of a network are replaced, and the vendor's answers only where it was asked
+NAME        any text, also that of a row in --record
 SPEC        HxW[,resize=HxW][,rgb|bgr|gray][,nhwc][,mean=A;B;C][,scale=A;B;C], those of model_transform
 
 Each row compares, for all pictures together, outputs of the fused network for bytes with outputs of
@@ -64,7 +68,10 @@ MODES = {
     "INT8_ASYM": ["--quantize", "INT8", "--asymmetric", "--strict_int8"],
 }
 
-# Of so many pictures all tensors are kept, to see their colours.
+# The modes in tables.
+LABELS = {"INT8_SYM": "INT8", "INT8_ASYM": "INT8 asymmetric"}
+
+# Of so many pictures all tensors are made, to see their colours.
 COLOURS = 5
 
 
@@ -249,6 +256,27 @@ for line in sys.stdin:
         return False
 
 
+def write_record(options, record):
+    """Puts what was found so far into a table of bench/results, a line for each network and mode."""
+    path = pathlib.Path(options.record)
+    text = path.read_text()
+    rows = {(row[0], row[1]): row for row in json.loads(text)["rows"]}
+    for (name, mode), found in record.items():
+        yuv, rest = ([each for each in found if each["yuv"] == is_yuv] for is_yuv in (True, False))
+        worst = min(rest or yuv, key=lambda each: each["same"])
+        least = ["" if not part else f"{min(each['cosine'] for each in part):.6f}" for part in (rest, yuv)]
+        answers = sum(each["answers"] for each in found)
+        vendor = rows[name, mode][8] if (name, mode) in rows else ""
+        if options.vendor:
+            vendor = f"{sum(each['equal'] for each in found)} of {answers}" if answers else ""
+        rows[name, mode] = [name, mode, f"{len(found)}", f"{options.pictures}", least[0],
+                            f"{worst['same']} of {worst['count']}", least[1],
+                            f"{min(each['file'] for each in found):.6f}", vendor]
+    lines = ",\n".join("    " + json.dumps(row, ensure_ascii=False) for row in rows.values())
+    head, _, _ = text.partition('"rows": [')
+    path.write_text(f'{head}"rows": [\n{lines}\n  ]\n}}\n')
+
+
 class Bench:
     def __init__(self, options):
         self.options = options
@@ -259,7 +287,7 @@ class Bench:
         self.failures = 0
         # Rows of networks, modes and formats, and answers in them, that the vendor's runtime gave.
         self.vendor_rows, self.vendor_answers, self.vendor_same = 0, 0, 0
-        self.known = {}
+        self.known, self.record = {}, {}
         self.extension = ".cvimodel" if options.chip.startswith("cv18") else ".bmodel"
         self.frames = ["--aligned_input"] if options.aligned else []
 
@@ -271,12 +299,13 @@ class Bench:
         return done.stdout
 
     def prepare(self, name, onnx, spec):
-        folder = self.work / name
+        short = re.sub(r"\W+", "_", name)
+        folder = self.work / short
         folder.mkdir(parents=True, exist_ok=True)
-        module = folder / f"{name}.mlir"
-        self.run("model_transform", "--model_name", name, "--model_def", onnx, "--input_shapes",
+        module = folder / f"{short}.mlir"
+        self.run("model_transform", "--model_name", short, "--model_def", onnx, "--input_shapes",
                  json.dumps([spec.shape()]), "--mlir", module, *spec.options())
-        table = folder / f"{name}.table"
+        table = folder / f"{short}.table"
         self.run("run_calibration", module, "--dataset", self.work / "pictures", "--input_num",
                  min(len(self.pictures), 8), "-o", table)
         return folder, module, table
@@ -294,8 +323,9 @@ class Bench:
         lowered = next(file for file in summary["files"] if file.endswith("_tpu.mlir"))
         return pathlib.Path(lowered), summary
 
-    def infer(self, model, arrays, *more):
-        """The outputs of `model` for one array after the other."""
+    def infer(self, model, arrays, *more, wanted=""):
+        """The tensors of `model` whose names end so, by default its outputs, for one array after the
+        other."""
         given, made = model.with_suffix(".in"), model.with_suffix(".out")
         for folder in given, made:
             shutil.rmtree(folder, ignore_errors=True)
@@ -306,7 +336,9 @@ class Bench:
         outputs = []
         for name in sorted(made.iterdir()):
             with np.load(name) as file:
-                outputs.append({key: file[key] for key in file.files})
+                outputs.append({key: file[key] for key in file.files if key.endswith(wanted)})
+            name.unlink()
+        shutil.rmtree(given)
         return outputs
 
     def plain_outputs(self, plain_model, form, spec, pairs):
@@ -350,7 +382,7 @@ class Bench:
         is_finer = mode == "INT8_SYM" and not any(spec.mean or [0])
         failed |= (mode.startswith("INT8") and form not in YUV and same < len(scores)
                    and not is_finer)
-        vendor = ""
+        answers, equal, vendor = 0, 0, ""
         if self.options.vendor and "host: tpuc" in self.run("model_tool", "--info", summary["model"]):
             vendor = "  vendor refuses layers of our host"
         elif self.options.vendor:
@@ -358,10 +390,11 @@ class Bench:
                      for array, own in zip(given, files)]
             failed |= any(each != "same" for each in found)
             answers = sum(each in ("same", "differs") for each in found)
+            equal = found.count("same")
             self.vendor_rows += answers > 0
             self.vendor_answers += answers
-            self.vendor_same += found.count("same")
-            vendor = f"  vendor {found.count('same')} of {len(found)} same"
+            self.vendor_same += equal
+            vendor = f"  vendor {equal} of {len(found)} same"
             vendor += "".join(f", {each}" for each in sorted(set(found) - {"same", "differs"}))
         self.failures += failed
         cycles = summary["cycles"]
@@ -369,6 +402,11 @@ class Bench:
               f"{f'colours {colours:.0f}  ' if form in YUV else ''}"
               f"cycles {cycles} ({cycles / plain_cycles:.3f})  file {of_file:.6f}{vendor}"
               f"{'  FAILED' if failed else ''}", flush=True)
+        if self.options.record:
+            self.record.setdefault((name, LABELS.get(mode, mode)), []).append(
+                {"yuv": form in YUV, "cosine": min(scores), "same": same, "count": len(scores),
+                 "file": of_file, "answers": answers, "equal": equal})
+            write_record(self.options, self.record)
 
     def vendors(self, fused, model, array, ours):
         """Whether the vendor's runtime gives the bytes that our simulator gives."""
@@ -384,12 +422,13 @@ class Bench:
 
     def colours(self, fused, pairs, spec):
         """By how much the bytes of colours on the chip differ from OpenCV's."""
-        tensors = self.infer(fused, [pair[0] for pair in pairs], "--dump_all_tensors")
+        # One after the other: all tensors of a large network fill a disk.
+        tensors = [self.infer(fused, [pair[0]], "--dump_all_tensors", wanted="_colours")[0] for pair in pairs]
         raw = Spec(f"{spec.dims[0]}x{spec.dims[1]},resize={spec.resize[0]}x{spec.resize[1]},"
                    f"{spec.order}")
         most = 0
         for made, (_, picture) in zip(tensors, pairs):
-            ours = next(value for key, value in made.items() if key.endswith("_colours"))
+            (ours,) = made.values()
             most = max(most, np.abs(ours - raw.floats(picture)).max())
         return most
 
@@ -505,6 +544,7 @@ def main():
     parser.add_argument("--vendor", default="")
     parser.add_argument("--resize", default="")
     parser.add_argument("--check", action="store_true")
+    parser.add_argument("--record", default="")
     parser.add_argument("networks", nargs="+")
     options = parser.parse_args()
     for what, known in (("modes", MODES), ("formats", FORMATS)):
