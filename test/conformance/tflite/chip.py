@@ -6,11 +6,12 @@ usage: chip.py --tools build/bin [--modes F32,F16,...] [--vendor DIR] [--theirs 
 
 A row for each network: seconds of processor time and memory of the import without validation, beside the size of the file
 (asked: 0.5 s, and at most twice the file and 120 MB). A row for each network and mode: cycles, layers of the
-host, moves in global memory that are no loads or stores, the least cosine of an output beside LiteRT's
-reference kernels, and whether the vendor's runtime (a folder with venv/bin/model_runner, the PyPI package
+host, moves in global memory that are no loads or stores of groups, those of them that are inside, the least
+cosine of an output beside LiteRT's reference kernels, and whether the vendor's runtime (a folder with venv/bin/model_runner, the PyPI package
 tpu-mlir 1.30.2) gives the same bytes. INT8 of a network of floats takes ranges from the input alone.
 --theirs names files that the vendor's compiler made of a network, whose cycles are printed beside.
-Inputs are noise, as networks.py has it. Needs ai-edge-litert and numpy. The exit status is 0 if all compile,
+A move is inside unless nothing is computed between it and the inputs, or between it and the outputs: casts do
+not count as such. Inputs are noise, as networks.py has it. Needs ai-edge-litert and numpy. The exit status is 0 if all compile,
 no import takes more, all outputs are near (0.999, INT8 and BF16 0.98), and no bytes differ.
 """
 
@@ -30,8 +31,58 @@ from networks import inputs_of
 
 SECONDS = .5
 LEAST = {"INT8": .98, "BF16": .98}
-# Behind a group's yield, a layer with a time moves data in global memory.
-MOVE = re.compile(r'^ +%\S+ = "tpu\.(\w+)".* time = \d+ : i64', re.MULTILINE)
+# Ops of the lowered network, with their operands; the body of a group is indented further.
+OP = re.compile(r'^ {4}(%\w+)\S* = "(?:tpu|top)\.(\w+)"\(([^)]*)\)(.*)$')
+INNER = re.compile(r'^ {6,}.*?"tpu\.(\w+)"')
+MOVES = {"Concat", "Gather", "GatherElements", "GatherND", "Pad", "Permute", "Slice", "Split", "Tile"}
+# What neither computes nor moves elements to other places.
+PLAIN = {"Cast", "Copy", "DtypeCast", "Input", "Load", "PackRows", "RequantInt", "Reshape", "Squeeze", "Store", "Unpack",
+         "Unsqueeze", "Yield"}
+
+
+class Op:
+    def __init__(self, name, kind, operands, is_timed):
+        self.name, self.operands, self.is_timed = name, operands, is_timed
+        self.kinds = {kind}
+
+    def moves(self):
+        """What it moves in global memory; of groups only those that compute nothing."""
+        if not self.is_timed or not self.kinds <= MOVES | PLAIN:
+            return []
+        return sorted(self.kinds & MOVES)
+
+
+def ops_of(final):
+    """The ops of a compiled network, in their order."""
+    ops, group = [], None
+    for line in final.splitlines():
+        found = OP.match(line)
+        if found and found[2] not in ("None", "Weight"):
+            operands = [each.split("#")[0] for each in re.findall(r"%[\w#]+", found[3])]
+            ops.append(Op(found[1], found[2], operands, " time = " in found[4]))
+            group = ops[-1] if found[2] == "Group" else None
+            if group:
+                group.kinds.clear()
+        elif group and (inner := INNER.match(line)):
+            group.kinds.add(inner[1])
+        elif group and line.startswith("    })"):
+            group.is_timed, group = True, None
+    return ops
+
+
+def moves_of(final):
+    """The kinds of all moves in global memory, and of those that are inside."""
+    ops = ops_of(final)
+    makers = {each.name for each in ops}
+    computed, read = set(), set()
+    for each in ops:
+        if not each.kinds <= MOVES | PLAIN or computed & set(each.operands):
+            computed.add(each.name)
+    for each in reversed(ops):
+        if not each.kinds <= MOVES | PLAIN or each.name in read:
+            read.update(makers & set(each.operands))
+    inside = [kind for each in ops if each.name in computed & read for kind in each.moves()]
+    return [kind for each in ops for kind in each.moves()], inside
 
 
 def run(*command, **options):
@@ -108,7 +159,7 @@ def compared(arguments, place, mode, wanted):
     file = place / f"{mode}.bmodel"
     profile = json.loads(run(arguments.tools / "model_tool", "--profile", "--json", file))[0]
     final = next(place.glob(f"net_*_{mode.lower()}*_final.mlir")).read_text()
-    moves = [name for name in MOVE.findall(final) if name != "Group"]
+    moves = moves_of(final)
     run(arguments.tools / "model_runner", "--model", file, "--input", place / "in.npz", "--output", place / "ours.npz")
     ours = arrays(place / "ours.npz")
     cosine = least_cosine(ours.values(), wanted)
@@ -137,8 +188,8 @@ def main():
     theirs = dict(each.split("=", 1) for each in arguments.theirs)
     good = True
     imports = []
-    print("| network | mode | cycles | of the vendor's | host layers | moves | least cosine | vendor's bytes |")
-    print("| --- | --- | --- | --- | --- | --- | --- | --- |")
+    print("| network | mode | cycles | of the vendor's | host layers | moves | inside | least cosine | vendor's bytes |")
+    print("| --- | --- | --- | --- | --- | --- | --- | --- | --- |")
     for path in sorted(arguments.folder.glob("*.tflite")):
         if not re.search(arguments.filter, path.stem):
             continue
@@ -165,8 +216,9 @@ def main():
                 if path.stem in theirs and mode == "INT8":
                     profile = json.loads(run(arguments.tools / "model_tool", "--profile", "--json", theirs[path.stem]))[0]
                     ratio = f"{cycles / profile['vendor']['cycles']:.3f}"
-                listed = f" ({', '.join(sorted(set(moves)))})" if moves else ""
-                print(f"| {path.stem} | {mode} | {cycles:,} | {ratio} | {hosts} | {len(moves)}{listed} | {cosine:.6f} | "
+                all_moves, inside = (f"{len(each)}" + (f" ({', '.join(sorted(set(each)))})" if each else "")
+                                     for each in moves)
+                print(f"| {path.stem} | {mode} | {cycles:,} | {ratio} | {hosts} | {all_moves} | {inside} | {cosine:.6f} | "
                       f"{same} |", flush=True)
     print("\n| network | file, MB | import, s | memory, MB |\n| --- | --- | --- | --- |", *imports, sep="\n")
     return 0 if good else 1
