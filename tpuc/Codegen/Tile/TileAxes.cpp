@@ -49,9 +49,15 @@ PaddedRange OperandModel::padded(unsigned axis, Range output) const {
     return {output};
   case AxisMap::Whole:
     return {{0, extent}};
-  case AxisMap::Window:
-    return clamp(output.begin * map.stride - map.pad,
-                 (output.end() - 1) * map.stride - map.pad + map.window, extent);
+  case AxisMap::Window: {
+    PaddedRange needed = clamp(output.begin * map.stride - map.pad,
+                               (output.end() - 1) * map.stride - map.pad + map.window, extent);
+    // Rows without their last columns, which are too few for another window, are transferred one by
+    // one, whole rows together.
+    if (axis == kAxisW && needed.range.begin == 0 && extent - needed.range.size < map.stride)
+      needed.range.size = extent;
+    return needed;
+  }
   case AxisMap::Transposed:
     // Input i reaches [i * stride - pad, i * stride - pad + window).
     return clamp(floorDiv(output.begin + map.pad - map.window, map.stride) + 1,
