@@ -222,6 +222,19 @@ func.func @a_concatenation_has_parts(%x: tensor<1x8x4x4xf32>) {
 
 // -----
 
+func.func @an_order_has_no_value(%x: tensor<1x8x4x4xf32>) {
+  %0 = "tpu.Group"(%x) ({
+    %1 = "tpu.Load"(%x) {ginfo = {buffer_addr = 0, buffer_size = 0, buffers = 1, c_idx = [0], c_slice = [4], d_idx = [0], d_slice = [4], eu_align = 1, first_step = -1, h_idx = [0, 2], h_slice = [3, 2], id = 0, n_idx = [0], n_slice = [4], out_addr = 0, out_size = 64, resident = 0, stage = 0, step = 0, w_idx = [0], w_slice = [4]}} : (tensor<1x8x4x4xf32>) -> tensor<1x8x4x4xf32>
+    // expected-error @+1 {{ginfo has a value of c_inner; expected none}}
+    %2 = "tpu.Relu"(%1) {ginfo = {buffer_addr = 0, buffer_size = 0, buffers = 1, c_idx = [0], c_inner = 0, c_slice = [4], d_idx = [0], d_slice = [4], eu_align = 1, first_step = -1, h_idx = [0, 2], h_slice = [3, 2], id = 0, n_idx = [0], n_slice = [4], out_addr = 0, out_size = 64, resident = 0, stage = 1, step = 0, w_idx = [0], w_slice = [4]}} : (tensor<1x8x4x4xf32>) -> tensor<1x8x4x4xf32>
+    %3 = "tpu.Store"(%2) {ginfo = {buffer_addr = 0, buffer_size = 0, buffers = 1, c_idx = [0], c_slice = [4], d_idx = [0], d_slice = [4], eu_align = 1, first_step = -1, h_idx = [0, 2], h_slice = [3, 2], id = 0, n_idx = [0], n_slice = [4], out_addr = 0, out_size = 64, resident = 0, stage = 2, step = 0, w_idx = [0], w_slice = [4]}} : (tensor<1x8x4x4xf32>) -> tensor<1x8x4x4xf32>
+    "tpu.Yield"(%3) : (tensor<1x8x4x4xf32>) -> ()
+  }) : (tensor<1x8x4x4xf32>) -> tensor<1x8x4x4xf32>
+  return
+}
+
+// -----
+
 func.func @each_part_has_a_step(%x: tensor<1x8x4x4xf32>) {
   %0 = "tpu.Group"(%x) ({
     %1 = "tpu.Load"(%x) {ginfo = {buffer_addr = 0, buffer_size = 0, buffers = 1, c_idx = [0], c_slice = [4], d_idx = [0], d_slice = [4], eu_align = 1, first_step = -1, h_idx = [0, 2], h_slice = [3, 2], id = 0, n_idx = [0], n_slice = [4], out_addr = 0, out_size = 64, resident = 0, stage = 0, step = 0, w_idx = [0], w_slice = [4]}} : (tensor<1x8x4x4xf32>) -> tensor<1x8x4x4xf32>

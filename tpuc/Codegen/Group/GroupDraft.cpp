@@ -237,6 +237,7 @@ Expected<void> GroupDraft::cut(const TileCounts &counts) {
 }
 
 void GroupDraft::takeTilings(const Tiling &tiles) {
+  plan.order = tiles.result.order;
   for (unsigned axis = 0; axis < kNumAxes; ++axis)
     plan.counts[axis] = static_cast<unsigned>(tiles.result.axisTiles[axis].size());
   for (GroupTensor &tensor : plan.tensors) {

@@ -52,6 +52,8 @@ DictionaryAttr GroupInfo::attribute(MLIRContext *context) const {
   }
   if (!partSteps.empty())
     entries.set(tpu::kPartSteps, builder.getI64ArrayAttr(partSteps));
+  if (order == TileOrder::ChannelsInnermost)
+    entries.set(tpu::kChannelsInnermost, builder.getUnitAttr());
   return entries.getDictionary(context);
 }
 
@@ -65,6 +67,8 @@ Expected<GroupInfo> GroupInfo::of(Operation *op) {
     info.*number = attribute.getAs<IntegerAttr>(name).getInt();
   if (auto steps = attribute.getAs<ArrayAttr>(tpu::kPartSteps))
     info.partSteps = top::toInts(steps);
+  if (attribute.contains(tpu::kChannelsInnermost))
+    info.order = TileOrder::ChannelsInnermost;
   for (unsigned axis = 0; axis < kNumAxes; ++axis) {
     const auto begins = top::toInts(attribute.getAs<ArrayAttr>(tpu::sectionBegins(axisName(axis))));
     const auto sizes = top::toInts(attribute.getAs<ArrayAttr>(tpu::sectionSizes(axisName(axis))));
@@ -74,10 +78,11 @@ Expected<GroupInfo> GroupInfo::of(Operation *op) {
   return info;
 }
 
-SmallVector<TileCounts> codegen::tileNumbers(const TileCounts &axisTiles) {
-  constexpr unsigned kOrder[] = {kAxisC, kAxisN, kAxisD, kAxisH, kAxisW};
+SmallVector<TileCounts> codegen::tileNumbers(const TileCounts &axisTiles, TileOrder order) {
+  SmallVector<unsigned, kNumAxes> axes = {kAxisN, kAxisD, kAxisH, kAxisW};
+  axes.insert(order == TileOrder::ChannelsOutermost ? axes.begin() : axes.end(), kAxisC);
   SmallVector<TileCounts> numbers = {{}};
-  for (unsigned axis : kOrder) {
+  for (unsigned axis : axes) {
     SmallVector<TileCounts> longer;
     for (const TileCounts &number : numbers)
       for (unsigned axisTile = 0; axisTile < axisTiles[axis]; ++axisTile) {

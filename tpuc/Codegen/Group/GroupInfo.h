@@ -29,6 +29,10 @@ using Sections = std::array<llvm::SmallVector<Range>, kNumAxes>;
 /// How many of them there are.
 using TileCounts = std::array<unsigned, kNumAxes>;
 
+/// The order of the tiles of a group: tiles of c outermost, so that each weight is loaded once, or
+/// innermost, so that each activation is.
+enum class TileOrder : uint8_t { ChannelsOutermost, ChannelsInnermost };
+
 /// What the attribute `ginfo` of an op in a group holds; see `tpu.Group` for its entries.
 struct GroupInfo {
   int64_t outAddress = 0, outBytes = 0;
@@ -50,6 +54,7 @@ struct GroupInfo {
   /// the step behind which that is done; `kAtOnce` the others.
   llvm::SmallVector<int64_t> partSteps;
   static constexpr int64_t kAtOnce = -1;
+  TileOrder order = TileOrder::ChannelsOutermost;
 
   mlir::DictionaryAttr attribute(mlir::MLIRContext *context) const;
   /// What `op` says, in a module that is verified. Errors name the layer: no such attribute.
@@ -59,9 +64,10 @@ struct GroupInfo {
   int64_t address(int64_t version) const { return outAddress + version % buffers * outBytes; }
 };
 
-/// The tiles of a group in their order: tile numbers for each axis. c is the outermost, so that
-/// weights are loaded once; then n, d, h, w.
-llvm::SmallVector<TileCounts> tileNumbers(const TileCounts &axisTiles);
+/// The tiles of a group in their order: tile numbers for each axis, n, d, h, w and c in front of
+/// these or behind them.
+llvm::SmallVector<TileCounts> tileNumbers(const TileCounts &axisTiles,
+                                          TileOrder order = TileOrder::ChannelsOutermost);
 
 /// The tile that a tensor with these tiles has. An axis with one tile keeps it.
 Tile tileAt(const Sections &axisTiles, const TileCounts &number);

@@ -156,7 +156,7 @@ Footprint GroupDraft::leastRoom(unsigned layer) const {
 
 Expected<void> GroupDraft::measure(const GroupPlan *tail) {
   const KnownMeasures known(plan, tail);
-  const SmallVector<TileCounts> numbers = tileNumbers(plan.counts);
+  const SmallVector<TileCounts> numbers = tileNumbers(plan.counts, plan.order);
   for (GroupTensor &tensor : plan.tensors)
     if (Expected<void> measured = measureTensor(tensor, numbers, known); !measured)
       return measured;

@@ -123,7 +123,7 @@ SmallVector<TileLayout> GroupPlanner::tileLayoutsOf(ArrayRef<Operation *> layers
   });
 }
 
-/// That of every chip, and where steps cost less on this one two others with more of them.
+/// That of every chip, and where steps cost less on this one others with more of them.
 Expected<std::shared_ptr<const std::vector<Tiling>>> GroupPlanner::tilingsOf(Operation *layer) {
   const int64_t kind = kindOf(layer);
   if (const auto known = tilings.find(kind))
@@ -131,7 +131,8 @@ Expected<std::shared_ptr<const std::vector<Tiling>>> GroupPlanner::tilingsOf(Ope
   std::vector<Tiling> made;
   SmallVector<TilingCosts> all = {{}};
   if (const int64_t stepBytes = backend.stepBytes(); stepBytes != kStepBytes)
-    all.append({{stepBytes, true}, {stepBytes, false}});
+    for (const TileOrder order : {TileOrder::ChannelsOutermost, TileOrder::ChannelsInnermost})
+      all.append({{stepBytes, true, order}, {stepBytes, false, order}});
   for (const TilingCosts &costs : all) {
     Expected<Tiling> one = planTiling(layer, backend, capacity, costs);
     if (!one)

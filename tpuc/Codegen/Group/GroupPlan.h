@@ -64,6 +64,7 @@ struct GroupPlan {
   /// Plans of the same layers share what does not depend on tilings.
   std::vector<std::shared_ptr<const TileModel>> models;
   TileCounts counts{1, 1, 1, 1, 1};
+  TileOrder order = TileOrder::ChannelsOutermost;
   std::vector<GroupTensor> tensors;
   /// For each layer: the tensor that each operand is in, -1 for those that are not loaded; the one
   /// that it makes; its room, and the cycles of a tile.

@@ -39,6 +39,7 @@ static GroupInfo infoOf(const GroupPlan &plan, const GroupTensor &tensor) {
   info.outBytes = tensor.bytes;
   info.buffers = tensor.buffers;
   info.axisTiles = tensor.axisTiles;
+  info.order = plan.order;
   info.step = tensor.transferStep;
   info.firstStep = tensor.earlyStep.value_or(info.step);
   const unsigned carrier = tensor.producer ? *tensor.producer : tensor.users.front().layer;

@@ -103,7 +103,7 @@ void TiledGroup::countTiles() {
     for (unsigned axis = 0; axis < kNumAxes; ++axis)
       counts[axis] =
           std::max(counts[axis], static_cast<unsigned>(layer->info.axisTiles[axis].size()));
-  numbers = tileNumbers(counts);
+  numbers = tileNumbers(counts, layers.front()->info.order);
   for (const auto &layer : layers)
     setVersions(*layer);
   for (const auto &load : loads)

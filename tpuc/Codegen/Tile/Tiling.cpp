@@ -119,7 +119,7 @@ Expected<void> Planner::measure(Layout &layout) const {
   for (unsigned axis = 0; axis < kNumAxes; ++axis)
     counts[axis] = static_cast<unsigned>(layout.axisTiles[axis].size());
   SmallVector<std::optional<Tile>> last(numOperands + 1);
-  for (const auto &step : tileNumbers(counts)) {
+  for (const auto &step : tileNumbers(counts, costs.order)) {
     const Tile output = tileAt(layout.axisTiles, step);
     TiledOp tiled{.op = op, .model = &model, .operands = {}, .result = {output}};
     tiled.operands.resize(numOperands);
@@ -284,6 +284,7 @@ Expected<Tiling> Planner::place(const Layout &layout) const {
         info.axisTiles[axis].push_back(isResult ? range
                                                 : model.operands[index].padded(axis, range).range);
     info.stage = isResult ? 1 : 0;
+    info.order = costs.order;
     if (isResult) {
       info.scratchAddress = places->back();
       info.scratchBytes = layout.scratch;

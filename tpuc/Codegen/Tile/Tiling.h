@@ -29,6 +29,7 @@ struct TilingCosts {
   int64_t stepBytes = kStepBytes;
   /// Whether what stays for several steps has two places as well; else it waits for its place.
   bool doublesAll = true;
+  TileOrder order = TileOrder::ChannelsOutermost;
 };
 
 /// Tiles the result of `op` along the axes that its model allows into the parts with the least

@@ -19,7 +19,7 @@ def Tpu_GroupOp : Tpu_Op<"Group", [RecursiveMemoryEffects, SingleBlock, NoRegion
     global memory, computes, stores what others read, and yields what it has stored. How a device
     does this in slices stands in the attribute `ginfo` of each op of the body (manual chapter 10,
     paper section 3.7). The slices are all combinations of the sections of the axes, the first axis of
-    c, n, d, h, w outermost; each takes as many time steps as the group has layers.
+    c, n, d, h, w outermost, or c innermost; each takes as many time steps as the group has layers.
 
     | entry of `ginfo` | meaning |
     | --- | --- |
@@ -33,6 +33,7 @@ def Tpu_GroupOp : Tpu_Op<"Group", [RecursiveMemoryEffects, SingleBlock, NoRegion
     | `eu_align` | whether channels begin at whole lines of a lane, 0 or 1 |
     | `resident` | 1: a constant that is loaded once for the whole network and stays; `out_addr` is its place |
     | `part_steps` | of some concatenations, for each part: the step behind which it is brought to its lanes; -1: when all are joined, or where it is made |
+    | `c_inner` | there where c is the innermost axis |
 
     A slice that holds more than a reader needs is read in part: the rows of a halo, for one. What a
     concatenation joins lies in its result; it computes nothing. The attribute `time` of the group is

@@ -135,8 +135,12 @@ LogicalResult tpu::verifyTiles(Operation *op) {
   const Attribute parts = info.get(kPartSteps);
   if (parts && failed(verifyPartSteps(op, parts)))
     return failure();
+  const Attribute order = info.get(kChannelsInnermost);
+  if (order && !isa<UnitAttr>(order))
+    return op->emitOpError("ginfo has a value of ") << kChannelsInnermost << "; expected none";
   // All that must be there is: what else there is, nobody reads.
-  if (info.size() != groupNumbers().size() + 2 * std::size(kGroupAxes) + (parts ? 1 : 0))
+  if (info.size() !=
+      groupNumbers().size() + 2 * std::size(kGroupAxes) + (parts ? 1 : 0) + (order ? 1 : 0))
     return op->emitOpError("ginfo has entries that nobody knows; expected those of tpu.Group");
   return success();
 }

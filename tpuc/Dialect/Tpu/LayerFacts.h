@@ -44,6 +44,8 @@ struct GroupNumber {
 llvm::ArrayRef<GroupNumber> groupNumbers();
 /// The entry of `ginfo` for the parts of a concatenation.
 inline constexpr llvm::StringLiteral kPartSteps = "part_steps";
+/// That for slices of c which follow each other, where it is there.
+inline constexpr llvm::StringLiteral kChannelsInnermost = "c_inner";
 /// The names of the axes that ops are cut along, and the entries of `ginfo` for such an axis: where
 /// its sections begin, and how long they are.
 inline constexpr llvm::StringLiteral kGroupAxes[] = {"n", "c", "d", "h", "w"};
