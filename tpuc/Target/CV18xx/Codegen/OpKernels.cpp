@@ -265,6 +265,39 @@ Expected<void> emitOf(tpu::LeakyReluOp op, const Site &site) {
   return emitSteps(site.builder, steps);
 }
 
+/// Whether no slope is above 1, so that the larger one of x and slope * x is what is wanted.
+bool areFlat(tpu::PReluOp op) {
+  top::WeightOp slopes = constantOf(op.getSlope());
+  if (!slopes)
+    return false;
+  Expected<std::vector<float>> numbers = slopes.read_as_float();
+  return numbers && llvm::all_of(*numbers, [](float slope) { return slope <= 1; });
+}
+
+Expected<void> emitOf(tpu::PReluOp op, const Site &site) {
+  Expected<std::array<LocalTensor, 2>> tensors = floatsOf(site);
+  if (!tensors)
+    return propagate(tensors);
+  const auto &[input, result] = *tensors;
+  Expected<LocalTensor> slopes = spread(site, 1, result);
+  if (!slopes)
+    return propagate(slopes);
+  if (areFlat(op)) {
+    const std::array<ElementCommand, 2> steps = {
+        {{.name = "mul", .result = result, .left = input, .right = *slopes},
+         {.name = "max", .result = result, .left = result, .right = input}}};
+    return emitSteps(site.builder, steps);
+  }
+  const LocalTensor positive = alignedTensor(
+      site.chip(), static_cast<uint32_t>(site.tiled.scratchAddress), result.shape, true);
+  const std::array<ElementCommand, 4> steps = {
+      {{.name = "min", .result = result, .left = input},
+       {.name = "mul", .result = result, .left = result, .right = *slopes},
+       {.name = "max", .result = positive, .left = input},
+       {.name = "add", .result = result, .left = result, .right = positive}}};
+  return emitSteps(site.builder, steps);
+}
+
 /// Each pixel again and again: one copy for each place in the blocks that they become.
 Expected<void> repeatPixels(const Site &site) {
   Expected<LocalTensor> result = site.result();
@@ -470,12 +503,12 @@ const OpFunctions<Emit> &kernels() {
               tpu::SubOp, tpu::MaxOp, tpu::MinOp, tpu::MulOp, tpu::AddConstOp, tpu::MulConstOp,
               tpu::MaxConstOp, tpu::MinConstOp, tpu::ReluOp, tpu::ClipOp, tpu::LutOp,
               tpu::RequantIntOp, tpu::CastOp, tpu::InterpOp, tpu::UpsampleOp, tpu::HardSigmoidOp,
-              tpu::HardSwishOp, tpu::AbsOp, tpu::NegOp, tpu::LeakyReluOp, tpu::SigmoidOp,
-              tpu::SiLUOp, tpu::SwishOp, tpu::GELUOp, tpu::MishOp, tpu::TanhOp, tpu::ErfOp,
-              tpu::ExpOp, tpu::LogOp, tpu::ReciprocalOp, tpu::SqrtOp, tpu::RsqrtOp, tpu::EluOp,
-              tpu::SoftplusOp, tpu::SoftsignOp, tpu::PowConstOp, tpu::SubConstOp, tpu::DivConstOp,
-              tpu::DivOp, tpu::SoftmaxOp, tpu::LSTMOp, tpu::GRUOp, tpu::RNNOp, tpu::LayerNormOp,
-              tpu::RMSNormOp, tpu::InstanceNormOp, tpu::ReduceOp>();
+              tpu::HardSwishOp, tpu::AbsOp, tpu::NegOp, tpu::LeakyReluOp, tpu::PReluOp,
+              tpu::SigmoidOp, tpu::SiLUOp, tpu::SwishOp, tpu::GELUOp, tpu::MishOp, tpu::TanhOp,
+              tpu::ErfOp, tpu::ExpOp, tpu::LogOp, tpu::ReciprocalOp, tpu::SqrtOp, tpu::RsqrtOp,
+              tpu::EluOp, tpu::SoftplusOp, tpu::SoftsignOp, tpu::PowConstOp, tpu::SubConstOp,
+              tpu::DivConstOp, tpu::DivOp, tpu::SoftmaxOp, tpu::LSTMOp, tpu::GRUOp, tpu::RNNOp,
+              tpu::LayerNormOp, tpu::RMSNormOp, tpu::InstanceNormOp, tpu::ReduceOp>();
   return kTable;
 }
 
@@ -501,6 +534,8 @@ int64_t scratchOf(const Chip &chip, const TiledOp &tiled) {
   if (isa<tpu::CastOp>(tiled.op))
     return alignedBytes(chip, *result, /*isBf16=*/true);
   if (layoutOf(tiled, resultIndex).isBf16) {
+    if (auto relu = dyn_cast<tpu::PReluOp>(tiled.op))
+      return areFlat(relu) ? 0 : int64_t{alignedBytes(chip, *result, true)};
     Expected<Extents> input = tileShape(chip, tiled, 0);
     if (auto resize = dyn_cast<tpu::InterpOp>(tiled.op); resize && input && !repeatsPixels(resize))
       return alignedBytes(chip, betweenShape(*input, *result), true);

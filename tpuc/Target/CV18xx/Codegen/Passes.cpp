@@ -10,6 +10,7 @@
 #include "tpuc/Codegen/Backends.h"
 #include "tpuc/Codegen/Decompose/Decompositions.h"
 #include "tpuc/Codegen/Decompose/OpMaker.h"
+#include "tpuc/Codegen/Decompose/ResizeTaps.h"
 #include "tpuc/Codegen/Decompose/RewriteOps.h"
 #include "tpuc/Dialect/Top/ShapeInference.h"
 #include "tpuc/Dialect/Top/StructureOps.h"
@@ -18,6 +19,7 @@
 #include "tpuc/Dialect/Tpu/IndexOps.h"
 #include "tpuc/Dialect/Tpu/PoolOps.h"
 #include "tpuc/Dialect/Tpu/ReduceOps.h"
+#include "tpuc/Dialect/Tpu/ResizeOps.h"
 #include "tpuc/Dialect/Tpu/StoredType.h"
 #include "tpuc/Dialect/Tpu/TpuDialect.h"
 #include "tpuc/Interpreter/Kernels/FixedPoint.h"
@@ -136,6 +138,56 @@ struct AverageToConv : PassWrapper<AverageToConv, OperationPass<ModuleOp>> {
       module.emitError(done.error().message());
       signalPassFailure();
     }
+  }
+};
+
+/// Whether each pixel is the mean of a block of two by two.
+bool halvesPictures(tpu::InterpOp op, const Backend &) {
+  const ArrayRef<int64_t> from = OpMaker::dimsOf(op.getInput());
+  const ArrayRef<int64_t> to = OpMaker::dimsOf(op.getOutput());
+  if (from.size() != 4 || !OpMaker::isFloat(op.getInput()))
+    return false;
+  for (unsigned index = 0; index < 2; ++index) {
+    const int64_t extent = from[2 + index], count = to[2 + index];
+    if (extent != 2 * count)
+      return false;
+    const Expected<std::vector<InputTaps>> taps = resizeTaps(op, index, {0, count}, {0, extent});
+    if (!taps)
+      return false;
+    for (auto [place, each] : llvm::enumerate(*taps)) {
+      const auto first = 2 * static_cast<int64_t>(place);
+      if (each.first != first || each.second != first + 1 || each.secondWeight != 0.5)
+        return false;
+    }
+  }
+  return true;
+}
+
+/// One command for both axes, which takes pictures in parts.
+Expected<void> halvesToPool(tpu::InterpOp op, const Backend &backend) {
+  OpMaker maker(op, backend);
+  NamedAttrList attributes;
+  for (const char *name : {"kernel_shape", "strides"})
+    attributes.set(name, maker.builder.getI64ArrayAttr({2, 2}));
+  maker.replace(0, maker.make(tpu::AvgPoolOp::getOperationName(), "mean", op.getOutput().getType(),
+                              op.getInput(), attributes));
+  op.erase();
+  return {};
+}
+
+struct ResizeToPool : PassWrapper<ResizeToPool, OperationPass<ModuleOp>> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(ResizeToPool)
+
+  StringRef getArgument() const override { return "resize-to-pool"; }
+  StringRef getDescription() const override {
+    return "Compute pictures of half the size as means of four pixels";
+  }
+  void getDependentDialects(DialectRegistry &registry) const override {
+    registry.insert<tpu::TpuDialect>();
+  }
+  void runOnOperation() override {
+    if (failed(rewriteOps<tpu::InterpOp>(getOperation(), halvesPictures, halvesToPool)))
+      signalPassFailure();
   }
 };
 
@@ -265,6 +317,7 @@ ArrayRef<OptionalPass> ownPasses() {
        []() -> std::unique_ptr<Pass> { return std::make_unique<FiniteConstants>(); }},
       {Stage::Divide, []() -> std::unique_ptr<Pass> { return std::make_unique<GatherToSlice>(); }},
       {Stage::Divide, []() -> std::unique_ptr<Pass> { return std::make_unique<AverageToConv>(); }},
+      {Stage::Divide, []() -> std::unique_ptr<Pass> { return std::make_unique<ResizeToPool>(); }},
       {Stage::Refine,
        []() -> std::unique_ptr<Pass> { return std::make_unique<MoveThroughLanes>(); }},
   };
