@@ -47,7 +47,7 @@ SHAPES = {"det": "[[1,3,640,640]]", "rec": "[[1,3,48,320]]", "cls": "[[1,3,48,19
           "magika": "[[1,2048]]"}
 PARAMETERS = ("vendor", "conservative")
 SLOWEST = 16
-# Bytes per cycle, of the vendor's parameters.
+# Bytes per cycle of the BM1684X, of the vendor's parameters.
 LOAD_RATE, STORE_RATE = 58, 44
 
 
@@ -79,13 +79,13 @@ class Tools:
         call(self.path("model_tool"), "--profile", "--csv", table, file)
         return timeline.read_commands(table)
 
-    def transfer_bound(self, file):
-        """The cycles of loading weights and inputs and of storing outputs, once."""
+    def transfer_bound(self, file, load_rate=LOAD_RATE, store_rate=STORE_RATE):
+        """The cycles of loading weights and inputs and of storing outputs, once; rates in bytes per cycle."""
         stage = json.loads(call(self.path("model_tool"), "--info", "--json", file))
         stage = stage["nets"][0]["stages"][0]
         loaded = sum(each["bytes"] for each in stage["inputs"])
         loaded += (stage.get("coefficients") or {"bytes": 0})["bytes"]
-        return loaded / LOAD_RATE + sum(each["bytes"] for each in stage["outputs"]) / STORE_RATE
+        return loaded / load_rate + sum(each["bytes"] for each in stage["outputs"]) / store_rate
 
     def transform(self, onnx, folder):
         name = os.path.splitext(os.path.basename(onnx))[0]

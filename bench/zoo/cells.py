@@ -12,6 +12,7 @@ import struct
 import subprocess
 import sys
 import tempfile
+import typing
 import zipfile
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -25,8 +26,18 @@ INPUT = re.compile(r'"top\.Input"\(.*-> tensor<((?:\d+x)*)(f32|si64|i64|si32|i32
 ARRAYS = {"f32": ("f", "<f4"), "si64": ("q", "<i8"), "i64": ("q", "<i8"), "si32": ("i", "<i4"), "i32": ("i", "<i4")}
 # Random integers are rows of tables, or flags: small.
 INTEGERS = 2
-# At 1 GHz, the clock of the chip, a second of the host is as long as this many cycles.
-CYCLES_PER_SECOND = 1e9
+
+
+class Chip(typing.NamedTuple):
+    """Its clock in Hz, for a second of the host is as long as so many cycles; its modes; bytes per cycle of transfers."""
+
+    clock: float
+    modes: tuple
+    load_rate: float
+    store_rate: float
+
+
+CHIPS = {"bm1684x": Chip(1e9, tuple(MODES), 58, 44), "bm1684": Chip(550e6, ("F32", "INT8"), 53, 53)}
 
 
 def digest(*files):
@@ -61,8 +72,8 @@ def write_sample(path, top):
 class Network:
     """A network in a folder of its own, which goes away: its module, its sample, what the module makes of it."""
 
-    def __init__(self, tools, onnx, folder, limit):
-        self.tools, self.onnx, self.folder, self.limit = tools, onnx, pathlib.Path(folder), limit
+    def __init__(self, tools, onnx, folder, limit, chip):
+        self.tools, self.onnx, self.folder, self.limit, self.chip = tools, onnx, pathlib.Path(folder), limit, chip
         self.name = onnx.stem
         self.is_made = False
 
@@ -99,11 +110,12 @@ class Network:
         self.call("model_runner", "--model", model, "--input", "in.npz", "--output", output, "--json", "run.json")
         return json.loads((self.folder / "run.json").read_text(encoding="utf-8"))
 
-    def similarity(self, found):
-        """(cosine, euclid) of the output that is least alike."""
-        if not (self.folder / "top_out.npz").exists():
-            self.run("top.mlir", "top_out.npz")
-        subprocess.run([self.tools.path("npz_tool"), "compare", found, "top_out.npz", "--json", "compared.json"],
+    def similarity(self, found, module):
+        """(cosine, euclid) of the output that is least like that of a module, which is run."""
+        expected = module.with_suffix(".npz")
+        if not expected.exists():
+            self.run(module, expected)
+        subprocess.run([self.tools.path("npz_tool"), "compare", found, expected, "--json", "compared.json"],
                        cwd=self.folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
         tensors = json.loads((self.folder / "compared.json").read_text(encoding="utf-8"))["tensors"]
         alike = [(1.0, 1.0) if each["result"] == "equal" else (each["cosine"], each["euclid"]) for each in tensors]
@@ -114,34 +126,39 @@ class Network:
         try:
             self.make()
             table = self.table() if mode.startswith("INT8") else []
-            seconds, memory = self.call("model_deploy", "--mlir", "top.mlir", "--chip", "bm1684x", "--model",
-                                        "out.bmodel", "--opt", opt, "--json", "deploy.json", *MODES[mode], *table)
+            made = self.folder / mode
+            made.mkdir()
+            seconds, memory = self.call("model_deploy", "--mlir", "top.mlir", "--chip", self.chip, "--model",
+                                        made / "out.bmodel", "--opt", opt, "--json", "deploy.json", *MODES[mode], *table)
             report = json.loads((self.folder / "deploy.json").read_text(encoding="utf-8"))
-            cell = {"seconds": seconds, "memory": memory, **profile_of(self.tools, str(self.folder / "out.bmodel")),
+            cell = {"seconds": seconds, "memory": memory, **profile_of(self.tools, str(made / "out.bmodel"), self.chip),
                     "cpu_layers": [[layer["op"], layer["reason"]] for layer in report["cpu_layers"]]}
             if with_run or cell["cpu_layers"]:
-                cell["host_seconds"] = self.run("out.bmodel", "out.npz").get("host_seconds", 0.0)
+                seconds = self.run(made / "out.bmodel", made / "out.npz").get("host_seconds", 0.0)
+                cell["host_cycles"] = seconds * CHIPS[self.chip].clock
             if with_run:
-                cell["cosine"], cell["euclid"] = self.similarity("out.npz")
+                cell["cosine"], cell["euclid"] = self.similarity(made / "out.npz", self.folder / "top.mlir")
+                lowered, = made.glob("*_tpu.mlir")
+                cell["lowered_cosine"], cell["lowered_euclid"] = self.similarity(made / "out.npz", lowered)
             return cell
         except Failed as reason:
             return {"error": str(reason)}
 
 
-def profile_of(tools, file):
+def profile_of(tools, file, chip):
     """Cycles of both parameter sets, commands and bound of a model file."""
     profile = tools.profile(file)
     return {**{parameters: profile[parameters]["cycles"] for parameters in PARAMETERS},
             "commands": sum(kind["commands"] for kind in profile["kinds"]),
-            "bound": max(profile["vendor"]["mac_cycles"], tools.transfer_bound(file)),
+            "bound": max(profile["vendor"]["mac_cycles"], tools.transfer_bound(file, CHIPS[chip].load_rate, CHIPS[chip].store_rate)),
             "host_layers": len(profile.get("cpu_layers", []))}
 
 
-def theirs(tools, vendor, work, onnx, mode, limit):
+def theirs(tools, vendor, work, onnx, mode, limit, chip):
     """The cell of TPU-MLIR's file; what it makes on the way goes away."""
     with tempfile.TemporaryDirectory(dir=work) as folder:
         try:
-            compiler = Compiler(vendor, folder)
+            compiler = Compiler(vendor, folder, chip)
             base = compiler.transform(onnx.stem, onnx, SHAPES.get(onnx.stem))
             made = base / mode
             command = compiler.deploy_command(base, onnx.stem, mode, made)
@@ -150,7 +167,7 @@ def theirs(tools, vendor, work, onnx, mode, limit):
             if error:
                 raise Failure(error)
             file = str(made / f"{onnx.stem}_{mode}.bmodel")
-            return {"seconds": seconds, "memory": memory, **profile_of(tools, file)}
+            return {"seconds": seconds, "memory": memory, **profile_of(tools, file, chip)}
         except (Failure, Failed) as reason:
             return {"error": str(reason).replace(folder, "")}
 
@@ -179,4 +196,4 @@ class Cache:
 
 def cycles_with_host(cell, parameters):
     """Cycles of the chip, and the host's time for its layers as cycles of the same length."""
-    return cell[parameters] + cell.get("host_seconds", 0.0) * CYCLES_PER_SECOND
+    return cell[parameters] + cell.get("host_cycles", 0.0)

@@ -93,13 +93,13 @@ def network_rows(cells):
         for mode, both in modes.items():
             ours = both[OURS]
             if not is_made(ours):
-                rows.append([name, mode, "refused", *["-"] * 8])
+                rows.append([name, mode, "refused", *["-"] * 9])
                 continue
             host = len(ours["cpu_layers"])
             rows.append([name, mode, f"{ours['vendor']:,}" + (f" + {host} on the host" if host else ""),
                          *[shown(ratio(both, parameters)) for parameters in PARAMETERS], "lost" if is_loss(both) else "",
                          shown(distance(ours), 1), f"{ours['commands']:,}", shown(ours["seconds"], 1),
-                         f"{ours['memory']:.0f}", shown(ours.get("cosine"), 4)])
+                         f"{ours['memory']:.0f}", shown(ours.get("cosine"), 4), shown(ours.get("lowered_cosine"), 7)])
     return rows
 
 
@@ -123,11 +123,11 @@ def num_compared(halves, with_vendor):
                for cells in halves.values() for modes in cells.values() for cell in modes.values())
 
 
-def report(halves, opt):
+def report(halves, opt, chip):
     """`halves` as half_rows takes them, "open" and "held-out". Of the other one no layer is shown; what is refused
     is named in both."""
-    parts = ["# The zoo\n", f"Files of `--opt {opt}` for bm1684x. Ratios divide our cycles by those of TPU-MLIR's file; "
-             "a layer on the host counts with the host's time, at a cycle for each nanosecond.\n",
+    parts = ["# The zoo\n", f"Files of `--opt {opt}` for {chip}. Ratios divide our cycles by those of TPU-MLIR's file; "
+             "a layer on the host counts with the host's time, as cycles of the chip.\n",
              table(["", *halves], half_rows(halves))]
     opened = halves.get("open", {})
     parts += ["## Layers on the host, open half\n", table(["op", "reason", "layers"], count_rows(
@@ -136,5 +136,5 @@ def report(halves, opt):
     for name, cells in halves.items():
         parts += [f"## Networks, {name} half\n",
                   table(["network", "mode", "cycles", *[f"ratio, {p}" for p in PARAMETERS], "", "times the bound",
-                         "commands", "CPU s", "MB", "cosine"], network_rows(cells))]
+                         "commands", "CPU s", "MB", "cosine", "to the lowered network"], network_rows(cells))]
     return "\n".join(parts)

@@ -1,19 +1,20 @@
 #!/usr/bin/env python3
 """Networks that nobody tuned for, in all modes: what our model files cost, alone or beside TPU-MLIR's.
 
-usage: zoo_bench.py BUILD [--models DIR] [--vendor DIR] [--cache DIR] [--opt N] [--half open|held-out] [--no-run]
-                    [--cached] [--time-limit S] [--report FILE] [NETWORK ...] [MODE ...]
+usage: zoo_bench.py BUILD [--models DIR] [--vendor DIR] [--cache DIR] [--chip NAME] [--opt N] [--half open|held-out]
+                    [--no-run] [--cached] [--time-limit S] [--report FILE] [NETWORK ...] [MODE ...]
 
 DIR of --models (default: TPUC_ZOO) holds NETWORK.onnx, as test/models/zoo/export.py writes them, and NETWORK_in.npz
-where there is one; without it the sample is random. Each network is transformed and deployed for bm1684x, by default
-in F32, F16, BF16, INT8 and INT8_ASYM with --opt 2, without validation. Tables of INT8 hold the largest numbers of
-the one sample. With --vendor (default: TPUC_VENDOR_DIR) TPU-MLIR compiles the same ONNX file in the same run.
+where there is one; without it the sample is random. Each network is transformed and deployed for --chip (bm1684x, or
+bm1684), by default in all its modes of F32, F16, BF16, INT8 and INT8_ASYM with --opt 2, without validation. Tables of
+INT8 hold the largest numbers of the one sample. With --vendor (default: TPUC_VENDOR_DIR) TPU-MLIR compiles the same
+ONNX file in the same run.
 
 A cell is one network in one mode. It has the cycles of both parameter sets, the commands, the bound (the longer of
 the products at peak and of all weights, inputs and outputs transferred once), processor seconds and peak memory of
 model_deploy. The file is run on the sample, unless --no-run: the smallest cosine of an output against the network in
-float, and the host's seconds where layers are on the host. Such a layer is never free: its time counts as cycles of a
-nanosecond, and the cell is lost where TPU-MLIR has no layer on its host.
+float and against the lowered network, and the host's seconds where layers are on the host. Such a layer is never free:
+its time counts as cycles of the chip, and the cell is lost where TPU-MLIR has no layer on its host.
 
 --cache DIR keeps every cell by the hash of the network and of our programs, so that a run that was cut off goes on;
 TPU-MLIR's cells do not depend on our programs but for model_tool. --cached makes nothing new, and only reports.
@@ -31,7 +32,7 @@ import tempfile
 
 import cells
 import report
-from cells import MODES, Cache, Network
+from cells import CHIPS, MODES, Cache, Network
 
 sys.path.insert(0, str(cells.HERE.parents[1] / "test/models/zoo"))
 import zoo  # noqa: E402
@@ -48,7 +49,7 @@ class Bench:
 
     def key(self, onnx, mode):
         run = "plain" if self.options.no_run else "run"
-        return (onnx.stem, mode, f"opt{self.options.opt}", run, cells.digest(onnx), self.build)
+        return (onnx.stem, self.options.chip, mode, f"opt{self.options.opt}", run, cells.digest(onnx), self.build)
 
     def kept(self, key, make):
         cell = self.cache.get(key)
@@ -61,14 +62,16 @@ class Bench:
         """mode -> (ours, theirs); modes of which nothing is known are missing."""
         made = {}
         with tempfile.TemporaryDirectory(dir=self.cache.folder) as folder:
-            network = Network(self.tools, onnx, folder, self.options.time_limit)
+            network = Network(self.tools, onnx, folder, self.options.time_limit, self.options.chip)
             for mode in modes:
                 ours = self.kept(self.key(onnx, mode),
                                  lambda m=mode: network.ours(m, self.options.opt, not self.options.no_run))
                 other = None
                 if self.options.vendor:
-                    other = self.kept((onnx.stem, mode, "vendor", cells.digest(onnx)), lambda m=mode: cells.theirs(
-                        self.tools, self.options.vendor, self.cache.folder, onnx, m, self.options.time_limit))
+                    other = self.kept((onnx.stem, self.options.chip, mode, "vendor", cells.digest(onnx)),
+                                      lambda m=mode: cells.theirs(
+                                          self.tools, self.options.vendor, self.cache.folder, onnx, m,
+                                          self.options.time_limit, self.options.chip))
                 if ours is not None:
                     made[mode] = (ours, other)
                     self.line(onnx.stem, mode, ours, other)
@@ -92,6 +95,7 @@ def parsed():
     parser.add_argument("--models", default=os.environ.get("TPUC_ZOO"))
     parser.add_argument("--vendor", default=os.environ.get("TPUC_VENDOR_DIR"))
     parser.add_argument("--cache")
+    parser.add_argument("--chip", choices=CHIPS, default="bm1684x")
     parser.add_argument("--opt", type=int, default=2)
     parser.add_argument("--half", choices=HALVES)
     parser.add_argument("--no-run", action="store_true")
@@ -111,7 +115,10 @@ def main():
     unknown = [name for name in names if name not in files]
     if unknown:
         sys.exit(f"bench/zoo: no {unknown[0]}.onnx in {options.models}; expected names of files there, or modes: {', '.join(MODES)}")
-    modes = [name for name in options.names if name in MODES] or list(MODES)
+    modes = [name for name in options.names if name in MODES] or list(CHIPS[options.chip].modes)
+    foreign = [mode for mode in modes if mode not in CHIPS[options.chip].modes]
+    if foreign:
+        sys.exit(f"bench/zoo: {options.chip} has no {foreign[0]}; expected {', '.join(CHIPS[options.chip].modes)}")
     wanted = [half for half in HALVES if options.half in (None, half)]
     with tempfile.TemporaryDirectory() as folder:
         options.cache = os.path.abspath(options.cache or folder)
@@ -123,7 +130,7 @@ def main():
                 made = bench.network(files[name], modes)
                 if made:
                     halves[half][name] = made
-    text = report.report(halves, options.opt)
+    text = report.report(halves, options.opt, options.chip)
     if options.report:
         pathlib.Path(options.report).write_text(text + "\n", encoding="utf-8")
     else:
