@@ -15,6 +15,9 @@
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/Location.h"
 
+#include <array>
+#include <charconv>
+
 using namespace mlir;
 using namespace tpuc;
 using namespace tpuc::top;
@@ -36,6 +39,49 @@ LogicalResult WeightOp::verify() {
            << weightRest(*this).size() << " numbers beside " << scales
            << " scales; expected one for each element, and scales that divide them";
   return success();
+}
+
+/// Prints finite numbers with the fewest digits that give them back, and the point that MLIR's
+/// parser wants: `0.1`, `5.0e-07`.
+static void printScales(ArrayAttr numbers, raw_ostream &stream) {
+  stream << '[';
+  llvm::interleaveComma(numbers.getAsRange<FloatAttr>(), stream, [&](FloatAttr each) {
+    std::array<char, 32> text;
+    const auto [end, status] =
+        std::to_chars(text.data(), text.data() + text.size(), each.getValueAsDouble());
+    const StringRef written(text.data(), static_cast<size_t>(end - text.data()));
+    const auto [digits, exponent] = written.split('e');
+    stream << digits << (digits.contains('.') ? "" : ".0");
+    if (!exponent.empty())
+      stream << 'e' << exponent;
+  });
+  stream << ']';
+}
+
+OperationName::PrintAssemblyFn WeightOp::getPrintAssemblyFn() {
+  return [](Operation *op, OpAsmPrinter &printer, StringRef) {
+    auto scales = op->getAttrOfType<ArrayAttr>("weight_scale");
+    const auto isPlain = [](Attribute each) {
+      auto number = dyn_cast<FloatAttr>(each);
+      return number && number.getValue().isFinite();
+    };
+    if (!scales || op->getNumOperands() != 0 || !llvm::all_of(scales, isPlain))
+      return printer.printGenericOp(op);
+    llvm::raw_ostream &stream = printer.getStream();
+    stream << '"' << op->getName() << "\"() {";
+    llvm::interleaveComma(op->getAttrs(), stream, [&](NamedAttribute each) {
+      printer.printKeywordOrString(each.getName());
+      if (isa<UnitAttr>(each.getValue()))
+        return;
+      stream << " = ";
+      if (each.getValue() == scales)
+        printScales(scales, stream);
+      else
+        printer.printAttribute(each.getValue());
+    });
+    stream << "} : ";
+    printer.printFunctionalType(op);
+  };
 }
 
 std::string WeightOp::name() {

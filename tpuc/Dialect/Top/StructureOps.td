@@ -61,6 +61,9 @@ def Top_WeightOp : Top_Op<"Weight", [Pure, Top_Structural, Top_Parameter]> {
     /// `_bf16` behind it; the one that there is if it was made before.
     ::tpuc::Expected<WeightOp> clone_f16(::mlir::OpBuilder &builder);
     ::tpuc::Expected<WeightOp> clone_bf16(::mlir::OpBuilder &builder);
+    /// Prints the generic form. The scales are printed here: networks of integers have one for each
+    /// channel of each filter, and MLIR takes microseconds for each.
+    static ::mlir::OperationName::PrintAssemblyFn getPrintAssemblyFn();
   }];
 }
 
