@@ -13,6 +13,8 @@
 #include "tpuc/Dialect/Tpu/TpuTraits.h"
 #include "tpuc/Dialect/Tpu/UnaryOps.h"
 
+#include "llvm/Support/MathExtras.h"
+
 using namespace mlir;
 using namespace tpuc;
 using namespace tpuc::codegen;
@@ -65,18 +67,50 @@ void join(SmallVector<int64_t> &dims, size_t dim) {
   dims.erase(dims.begin() + static_cast<ptrdiff_t>(dim) + 1);
 }
 
-/// Joins dimensions from `first` on, the first ones first, until there are few enough. Says whether
-/// there are.
-bool joinDims(Broadcast &broadcast, size_t first) {
+void joinAt(Broadcast &broadcast, size_t dim) {
+  join(broadcast.result, dim);
+  for (SmallVector<int64_t> &dims : broadcast.operands)
+    join(dims, dim);
+}
+
+/// Joins dimensions from `first` on, the first ones first, until there are few enough.
+void joinFromFront(Broadcast &broadcast, size_t first) {
   for (size_t dim = first;
-       broadcast.result.size() > kMostDims && dim + 1 < broadcast.result.size();) {
-    if (!areOne(broadcast, dim)) {
+       broadcast.result.size() > kMostDims && dim + 1 < broadcast.result.size();)
+    if (areOne(broadcast, dim))
+      joinAt(broadcast, dim);
+    else
       ++dim;
-      continue;
-    }
-    join(broadcast.result, dim);
-    for (SmallVector<int64_t> &dims : broadcast.operands)
-      join(dims, dim);
+}
+
+/// The same, the last ones first.
+void joinFromBack(Broadcast &broadcast, size_t first) {
+  for (size_t dim = broadcast.result.size() - 1; broadcast.result.size() > kMostDims && dim > first;
+       --dim)
+    if (areOne(broadcast, dim - 1))
+      joinAt(broadcast, dim - 1);
+}
+
+/// What the transfers of [n, c, h, w] take: for each channel at least as long as for so many
+/// elements. And what lanes compute.
+std::pair<int64_t, int64_t> costsOf(ArrayRef<int64_t> dims, int64_t lanes) {
+  constexpr int64_t kShortRow = 64;
+  const int64_t row = ShapedType::getNumElements(dims.drop_front(2));
+  return {dims[0] * dims[1] * std::max(row, kShortRow),
+          dims[0] * static_cast<int64_t>(llvm::divideCeil(dims[1], lanes)) * row};
+}
+
+/// Joins dimensions from `first` on until there are few enough: the first ones, or the last ones
+/// where transfers or lanes gain by that, and neither loses. Says whether there are few enough.
+bool joinDims(Broadcast &broadcast, size_t first, int64_t lanes) {
+  Broadcast back = broadcast;
+  joinFromFront(broadcast, first);
+  joinFromBack(back, first);
+  if (back.result.size() == kMostDims && broadcast.result.size() == kMostDims) {
+    const auto costs = costsOf(broadcast.result, lanes);
+    const auto others = costsOf(back.result, lanes);
+    if (others != costs && others.first <= costs.first && others.second <= costs.second)
+      broadcast = std::move(back);
   }
   return broadcast.result.size() <= kMostDims;
 }
@@ -84,7 +118,8 @@ bool joinDims(Broadcast &broadcast, size_t first) {
 } // namespace
 
 /// Dimensions that all operands have, or that one of them has not at all, become one: for
-/// [1, 16, 3, 64, 64] and [16, 1, 64, 64] these are [16, 3, 64, 64] and [16, 1, 64, 64].
+/// [1, 16, 3, 64, 64] and [16, 1, 64, 64] these are [16, 3, 64, 64] and [16, 1, 64, 64]. For
+/// [1, 32, 32, 3, 3] and [1, 1, 32, 1, 1] they are [1, 32, 32, 9] and [1, 1, 32, 1].
 bool codegen::decomposeManyDimensions(OpMaker &maker) {
   Operation *op = maker.op;
   if (!op->hasTrait<traits::Pointwise>() || isa<tpu::LutOp>(op) || op->getNumResults() != 1)
@@ -95,7 +130,7 @@ bool codegen::decomposeManyDimensions(OpMaker &maker) {
   std::optional<Broadcast> broadcast = broadcastOf(op);
   // Channels that have factors of their own stay the second dimension.
   const size_t first = op->hasTrait<tpu::Requantizing>() ? 2 : 0;
-  if (!broadcast || !joinDims(*broadcast, first))
+  if (!broadcast || !joinDims(*broadcast, first, maker.backend.info().tiles().lanes))
     return false;
   SmallVector<Value> operands;
   for (auto [index, operand] : llvm::enumerate(op->getOperands())) {
