@@ -55,6 +55,8 @@ struct LocalTile {
   std::optional<Tile> held = std::nullopt;
   /// A part of a concatenation that has been brought to its lanes before.
   bool isInPlace = false;
+  /// Where the room begins that its transfer has (`OpLayout::roomBytes`); none: it has no room.
+  std::optional<int64_t> room = std::nullopt;
 };
 
 /// One op on one tile of its result. Operands that are left out, and those that the chip does not
@@ -77,7 +79,11 @@ public:
   virtual void beginLayer(mlir::Operation *op) = 0;
   /// Brings the tile of operand `index` of `tiled` from the tensor at `global`.
   virtual Expected<void> load(const TiledOp &tiled, unsigned index, int64_t global) = 0;
+  /// Brings what `load` left in the room of that tile to its place, in front of its first user.
+  virtual Expected<void> unpack(const TiledOp & /*tiled*/, unsigned /*index*/) { return {}; }
   virtual Expected<void> compute(const TiledOp &tiled) = 0;
+  /// Brings the result to its room, from which `store` takes it, as soon as it is computed.
+  virtual Expected<void> pack(const TiledOp & /*tiled*/) { return {}; }
   virtual Expected<void> store(const TiledOp &tiled, int64_t global) = 0;
   /// Brings `bytes` for each lane, which stand lane after lane from `global` on, to `local` in a
   /// memory space.

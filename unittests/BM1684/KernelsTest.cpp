@@ -8,6 +8,7 @@
 
 #include "tpuc/Target/BM1684/Kernels/DataMovement.h"
 #include "tpuc/Target/BM1684/Kernels/Integers.h"
+#include "tpuc/Target/BM1684/Kernels/PackedImages.h"
 #include "tpuc/Target/BM1684/Kernels/Recurrence.h"
 #include "tpuc/Target/BM1684/Kernels/Windows.h"
 #include "tpuc/Target/BM1684/Machine/Simulator.h"
@@ -101,6 +102,78 @@ TEST(GlobalTurn, RefusesGapsBetweenColumns) {
   const Expected<void> refused = emitGlobalTurn(builder, from, to);
   ASSERT_FALSE(refused);
   EXPECT_THAT(refused.error().message(), HasSubstr("columns that follow each other"));
+}
+
+/// Bytes of a tensor in global memory, and where it comes back, behind them.
+struct RoundTrip {
+  explicit RoundTrip(const Extents &shape)
+      : count(shape[0] * shape[1] * shape[2] * shape[3]),
+        from(globalTensor(DataType::I8, shape, kGlobalBase)),
+        to(globalTensor(DataType::I8, shape, kGlobalBase + static_cast<uint64_t>(count))),
+        packed{localTensor(DataType::I8, shape), 0x40000} {}
+
+  /// What comes back, where `builder` has the commands; and what was there.
+  std::pair<std::vector<uint8_t>, std::vector<uint8_t>> run(Builder &builder) const {
+    const Expected<CommandStreams> streams = builder.finish();
+    EXPECT_TRUE(streams) << streams.error().message();
+    const Expected<Program> program = Program::create(streams->tiu, streams->gdma, "images");
+    EXPECT_TRUE(program) << program.error().message();
+    std::vector<uint8_t> global(static_cast<size_t>(2 * count));
+    for (size_t i = 0; i < static_cast<size_t>(count); ++i)
+      global[i] = static_cast<uint8_t>(i * 7 % 251);
+    Memory memory;
+    EXPECT_TRUE(memory.mapGlobal(kGlobalBase, global));
+    ThreadPool pool{1};
+    EXPECT_TRUE(program->run(memory, pool));
+    return {{global.begin() + count, global.end()}, {global.begin(), global.begin() + count}};
+  }
+
+  int64_t count;
+  GlobalTensor from, to;
+  PackedImages packed;
+};
+
+TEST(PackedImages, AreTheTensorWithoutGaps) {
+  // Planes of whole words and of others, one of less than a word, channels of several slots and
+  // more than a command takes, whole words of images and others.
+  for (const Extents &shape : {Extents{1, 3, 5, 7}, Extents{1, 70, 4, 8}, Extents{1, 65, 1, 2},
+                               Extents{4, 66, 3, 3}, Extents{6, 5, 6, 6}, Extents{2, 4100, 1, 3}}) {
+    const RoundTrip trip(shape);
+    Builder builder;
+    ASSERT_TRUE(emitLoad(builder, trip.from, trip.packed.tensor));
+    ASSERT_TRUE(emitPackImages(builder, trip.packed));
+    ASSERT_TRUE(emitStoreImages(builder, trip.packed, trip.to));
+    const auto [stored, wanted] = trip.run(builder);
+    EXPECT_EQ(stored, wanted) << testing::PrintToString(shape);
+    ASSERT_TRUE(emitLoadImages(builder, trip.from, trip.packed));
+    ASSERT_TRUE(emitUnpackImages(builder, trip.packed));
+    ASSERT_TRUE(emitStore(builder, trip.packed.tensor, trip.to));
+    EXPECT_EQ(trip.run(builder).first, wanted) << testing::PrintToString(shape);
+  }
+}
+
+TEST(PackedImages, RowsAndChannelsComeOneAfterTheOther) {
+  const RoundTrip trip({2, 70, 5, 6});
+  Builder builder;
+  for (auto [channel, channels] : {std::pair(0, 66), std::pair(66, 4)})
+    for (auto [row, rows] : {std::pair(0, 2), std::pair(2, 3)})
+      ASSERT_TRUE(emitLoadImageRows(builder,
+                                    trip.from.slice(1, channel, channels).slice(2, row, rows),
+                                    trip.packed, channel, row));
+  ASSERT_TRUE(emitUnpackImages(builder, trip.packed));
+  ASSERT_TRUE(emitStore(builder, trip.packed.tensor, trip.to));
+  const auto [stored, wanted] = trip.run(builder);
+  EXPECT_EQ(stored, wanted);
+  EXPECT_FALSE(emitLoadImageRows(builder, trip.from, trip.packed, 1, 0));
+}
+
+TEST(PackedImages, ArePackedWhereThatIsFaster) {
+  EXPECT_TRUE(isPackedFaster({1, 64, 14, 14}, /*isStore=*/true));
+  EXPECT_TRUE(isPackedFaster({1, 64, 56, 56}, /*isStore=*/false));
+  // Commands take as long as so few bytes; one channel leaves the other lanes idle.
+  EXPECT_FALSE(isPackedFaster({1, 64, 6, 6}, /*isStore=*/true));
+  EXPECT_FALSE(isPackedFaster({1, 1, 640, 640}, /*isStore=*/true));
+  EXPECT_FALSE(isPackedFaster({1, 3, 640, 640}, /*isStore=*/false));
 }
 
 TEST(IntegerTable, LookupsWaitForTheirTable) {

@@ -23,11 +23,20 @@ using namespace tpuc::codegen;
 namespace {
 
 /// Something that happens at a time. Of one time loads come first, those of the pool last among
-/// them, then what is computed or moved, then stores, parts of concatenations, and what is
-/// complete.
+/// them, then what is unpacked, computed or moved, and packed, then stores, parts of
+/// concatenations, and what is complete.
 struct Event {
   int64_t time = 0;
-  enum Kind : uint8_t { Loads, LoadsPool, Computes, Stores, Concats, Completes } kind = Loads;
+  enum Kind : uint8_t {
+    Loads,
+    LoadsPool,
+    Unpacks,
+    Computes,
+    Packs,
+    Stores,
+    Concats,
+    Completes
+  } kind = Loads;
   std::function<Expected<void>()> emit;
 };
 
@@ -168,14 +177,20 @@ void NetworkEmitter::addGroup(const TiledGroup &group, const Placed &placed) {
       needed.try_emplace(pool.rows.pieceAt(load->info.outAddress - pool.local), &placed);
     }
   for (size_t tile = 0; tile < group.numTiles(); ++tile) {
-    for (const auto &load : group.loads)
-      if (load->isNew(tile) && load->info.resident == 0)
-        add(timeAt(placed, tile, tile == 0 ? load->info.firstStep : load->info.step), Event::Loads,
-            [&, tile] {
-              emitter.beginLayer(load->user->op);
-              return emitter.load(group.sliced(*load, tile), load->operand,
-                                  *addressOf(load->source.getType()));
-            });
+    for (const auto &load : group.loads) {
+      if (!load->isNew(tile) || load->info.resident != 0)
+        continue;
+      add(timeAt(placed, tile, tile == 0 ? load->info.firstStep : load->info.step), Event::Loads,
+          [&, tile] {
+            emitter.beginLayer(load->user->op);
+            return emitter.load(group.sliced(*load, tile), load->operand,
+                                *addressOf(load->source.getType()));
+          });
+      add(timeAt(placed, tile, load->user->info.step), Event::Unpacks, [&, tile] {
+        emitter.beginLayer(load->user->op);
+        return emitter.unpack(group.sliced(*load, tile), load->operand);
+      });
+    }
     for (const auto &layer : group.layers)
       add(timeAt(placed, tile, layer->info.step), Event::Computes, [&, tile]() -> Expected<void> {
         Expected<TiledOp> tiled = group.sliced(*layer, tile);
@@ -195,14 +210,23 @@ void NetworkEmitter::addGroup(const TiledGroup &group, const Placed &placed) {
                 emitter.beginLayer(layer->op);
                 return emitter.compute(*part);
               });
-    for (const TiledGroup::Store &store : group.stores)
+    for (const TiledGroup::Store &store : group.stores) {
+      add(timeAt(placed, tile, store.producer->info.step), Event::Packs,
+          [&, tile]() -> Expected<void> {
+            Expected<TiledOp> tiled = group.sliced(store, tile);
+            if (!tiled)
+              return propagate(tiled);
+            emitter.beginLayer(store.producer->op);
+            return emitter.pack(*tiled);
+          });
       add(timeAt(placed, tile, store.step), Event::Stores, [&, tile]() -> Expected<void> {
-        Expected<TiledOp> tiled = group.sliced(*store.producer, tile);
+        Expected<TiledOp> tiled = group.sliced(store, tile);
         if (!tiled)
           return propagate(tiled);
         emitter.beginLayer(store.producer->op);
         return emitter.store(*tiled, *addressOf(store.target.getType()));
       });
+    }
   }
 }
 

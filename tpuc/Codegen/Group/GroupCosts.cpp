@@ -101,10 +101,11 @@ std::optional<GroupCosts::Work> GroupCosts::compute(const TiledOp &tiled) {
   return works.add(bytesOf(key), measure(tiled));
 }
 
-std::optional<int64_t> GroupCosts::transfer(const TiledOp &tiled, unsigned index) {
-  CostKey key = {kindOf(tiled.op), index};
+std::optional<int64_t> GroupCosts::transfer(TiledOp tiled, unsigned index, bool hasRoom) {
+  CostKey key = {kindOf(tiled.op), index, hasRoom ? 1 : 0};
   const bool isResult = index == tiled.op->getNumOperands();
-  const Tile &tile = isResult ? tiled.result.tile : tiled.operands[index].tile;
+  LocalTile &local = isResult ? tiled.result : tiled.operands[index];
+  const Tile &tile = local.tile;
   const AxisExtents &extents =
       isResult ? tiled.model->result : tiled.model->operands[index].extents;
   for (unsigned axis = 0; axis < kNumAxes; ++axis)
@@ -114,8 +115,13 @@ std::optional<int64_t> GroupCosts::transfer(const TiledOp &tiled, unsigned index
   if (const auto known = transfers.find(bytesOf(key)))
     return *known;
   const auto base = static_cast<int64_t>(backend.info().global.modelBase);
+  if (hasRoom)
+    local.room = roomBehind(local.address, *tiled.model, index, tile, backend.info());
   Expected<Cost> cost = backend.cost([&](Emitter &emitter) {
-    return isResult ? emitter.store(tiled, base) : emitter.load(tiled, index, base);
+    const Expected<void> first = isResult ? emitter.pack(tiled) : emitter.load(tiled, index, base);
+    if (!first)
+      return first;
+    return isResult ? emitter.store(tiled, base) : emitter.unpack(tiled, index);
   });
   return transfers.add(bytesOf(key), cost ? std::optional<int64_t>(cost->sum()) : std::nullopt);
 }

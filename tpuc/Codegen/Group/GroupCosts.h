@@ -44,8 +44,8 @@ public:
   };
   std::optional<Work> compute(const TiledOp &tiled);
   /// The cycles of loading operand `index`, or of storing the result (`index` = number of
-  /// operands). None: the chip refuses it.
-  std::optional<int64_t> transfer(const TiledOp &tiled, unsigned index);
+  /// operands), with or without room behind it. None: the chip refuses it.
+  std::optional<int64_t> transfer(TiledOp tiled, unsigned index, bool hasRoom);
   /// The bytes of a tile in each lane of its space (`TileModel::localBytes`).
   int64_t bytes(mlir::Operation *op, const TileModel &model, unsigned index, const Tile &tile);
 

@@ -21,6 +21,12 @@ int64_t codegen::alignedLocally(int64_t bytes, const TargetInfo &target, unsigne
   return alignedTo(bytes, localAlignment(target, space));
 }
 
+int64_t codegen::roomBehind(int64_t address, const TileModel &model, unsigned index,
+                            const Tile &tile, const TargetInfo &target) {
+  return address +
+         alignedLocally(model.localBytes(index, tile), target, model.layoutOf(index).space);
+}
+
 /// The single numbers of the attribute: those of `tpu::groupNumbers`.
 static constexpr std::pair<StringLiteral, int64_t GroupInfo::*> kNumbers[] = {
     {"out_addr", &GroupInfo::outAddress},

@@ -23,6 +23,9 @@ inline int64_t localAlignment(const TargetInfo &target, unsigned space = kTileSp
 }
 /// `bytes` rounded up to that.
 int64_t alignedLocally(int64_t bytes, const TargetInfo &target, unsigned space = kTileSpace);
+/// Where the room of a tile at `address` begins, of operand `index` or of the result.
+int64_t roomBehind(int64_t address, const TileModel &model, unsigned index, const Tile &tile,
+                   const TargetInfo &target);
 
 /// The ranges that a tensor is tiled into, for each axis.
 using Sections = std::array<llvm::SmallVector<Range>, kNumAxes>;

@@ -52,11 +52,14 @@ Expected<void> GroupDraft::measureTensor(GroupTensor &tensor, ArrayRef<TileCount
     tensor.numVersions = 1;
     return {};
   }
+  if (tensor.hasRoom())
+    tensor.bytes += alignedLocally(plan.models[layer]->roomBytes(index, longest),
+                                   planner.backend.info(), tensor.space);
   tensor.numVersions = versionsOf(tensor.axisTiles, numbers);
   if (!tensor.isLoaded() && !tensor.isStored)
     return {};
-  std::optional<int64_t> cycles =
-      planner.costs.transfer(plan.carrier(tensor, numbers[numbers.size() / 2]), index);
+  std::optional<int64_t> cycles = planner.costs.transfer(
+      plan.carrier(tensor, numbers[numbers.size() / 2]), index, tensor.hasRoom());
   if (!cycles)
     return refuse(layer, "the transfer of a slice is not possible");
   tensor.cycles = *cycles;

@@ -56,6 +56,8 @@ struct GroupTensor {
   int64_t address = 0;
 
   bool isLoaded() const { return !producer && !isResident; }
+  /// Whether there is room behind its tiles for their transfers.
+  bool hasRoom() const { return !container && (isStored || (isLoaded() && !isConstant)); }
 };
 
 /// A group, how it is tiled, and when what happens.

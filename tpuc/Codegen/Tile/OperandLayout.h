@@ -49,6 +49,9 @@ public:
   virtual const OperandLayout &operand(unsigned index) const = 0;
   /// Bytes of a tile of it in each lane of its memory space, with the parameters that it carries.
   virtual int64_t bytes(unsigned index, const Tile &tile) const = 0;
+  /// Bytes of room behind such a tile that it has while it is stored, or from its load until it is
+  /// used (`LocalTile::room`); constants and parts of concatenations have none.
+  virtual int64_t roomBytes(unsigned /*index*/, const Tile & /*tile*/) const { return 0; }
 };
 
 } // namespace tpuc::codegen

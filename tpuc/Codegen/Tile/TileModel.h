@@ -69,6 +69,10 @@ struct TileModel {
   const OperandLayout &layoutOf(unsigned index) const { return layout->operand(index); }
   /// Bytes of a tile of it in each lane of its memory space.
   int64_t localBytes(unsigned index, const Tile &tile) const { return layout->bytes(index, tile); }
+  /// Bytes of room behind it, where its transfers have that.
+  int64_t roomBytes(unsigned index, const Tile &tile) const {
+    return layout->roomBytes(index, tile);
+  }
 };
 
 /// The one result that an op gives: the first of those that are not left out.

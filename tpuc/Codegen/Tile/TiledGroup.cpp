@@ -39,6 +39,8 @@ Expected<void> TiledGroup::readMember(Operation *member) {
     loads.back()->source = load.getInput();
     loads.back()->info = std::move(*info);
     loads.back()->isLoaded = true;
+    Operation *source = load.getInput().getDefiningOp();
+    loads.back()->isConstant = source && isConstant(source);
     holders[load.getOutput()] = loads.back().get();
     return {};
   }
@@ -144,6 +146,7 @@ std::unique_ptr<TiledGroup> TiledGroup::take(const GroupPlan &plan, const PoolPl
     Load &load = *group->loads.back();
     load.info = loadInfo(plan, *tensor, pool);
     load.isLoaded = true;
+    load.isConstant = tensor->isConstant;
     load.source = loadedValue(plan, *tensor);
     held[numberOf(*tensor)] = &load;
   }
@@ -235,6 +238,19 @@ Expected<TiledOp> TiledGroup::tiledPart(const Layer &concat, unsigned operand, s
 TiledOp TiledGroup::sliced(const Load &load, size_t tile) const {
   TiledOp made{.op = load.user->op, .model = &load.user->model, .operands = {}, .result = {}};
   made.operands.resize(load.user->operands.size());
-  made.operands[load.operand] = at(load, tile);
+  LocalTile &local = made.operands[load.operand];
+  local = at(load, tile);
+  if (!load.container && !load.isConstant)
+    local.room =
+        roomBehind(local.address, load.user->model, load.operand, local.tile, backend.info());
+  return made;
+}
+
+Expected<TiledOp> TiledGroup::sliced(const Store &store, size_t tile) const {
+  const Layer &layer = *store.producer;
+  Expected<TiledOp> made = sliced(layer, tile);
+  if (made && !layer.container)
+    made->result.room = roomBehind(made->result.address, layer.model, layer.op->getNumOperands(),
+                                   made->result.tile, backend.info());
   return made;
 }

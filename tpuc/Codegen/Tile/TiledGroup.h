@@ -25,7 +25,7 @@ public:
   /// A tensor that the group keeps in local memory, and its tiles.
   struct Held {
     GroupInfo info = {};
-    bool isLoaded = false;
+    bool isLoaded = false, isConstant = false;
     /// Of each tile of the group: how many others were in its place before.
     llvm::SmallVector<int64_t> versions = {};
     /// The concatenation that it is part of, and as which operand.
@@ -70,10 +70,11 @@ public:
   int64_t period() const { return static_cast<int64_t>(layers.size()); }
   size_t numTiles() const { return numbers.size(); }
 
-  /// One layer, or one load, on one tile. Errors name the layer: tiles that do not hold what it
-  /// reads.
+  /// One layer, one load or one store on one tile. Errors name the layer: tiles that do not hold
+  /// what it reads.
   Expected<TiledOp> sliced(const Layer &layer, size_t tile) const;
   TiledOp sliced(const Load &load, size_t tile) const;
+  Expected<TiledOp> sliced(const Store &store, size_t tile) const;
   /// A concatenation that brings one part to its lanes.
   Expected<TiledOp> tiledPart(const Layer &concat, unsigned operand, size_t tile) const;
 

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "tpuc/Codegen/Tile/Tiling.h"
+#include "tpuc/Codegen/Layers.h"
 #include "tpuc/Support/Allocator/Allocator.h"
 #include "tpuc/Support/Sizes.h"
 
@@ -84,6 +85,13 @@ private:
     return layout.versions[index] > 1 &&
            (costs.doublesAll || layout.versions[index] == *llvm::max_element(layout.versions));
   }
+  /// Whether there is room behind the tiles of a tensor for their transfers.
+  bool hasRoom(size_t index) const {
+    if (index == op->getNumOperands())
+      return true;
+    Operation *source = op->getOperand(static_cast<unsigned>(index)).getDefiningOp();
+    return !source || !isConstant(source);
+  }
   unsigned buffersOf(const Layout &layout, size_t index) const {
     return isDoubled(layout, index) ? layout.maxBuffers : 1;
   }
@@ -137,8 +145,10 @@ Expected<void> Planner::measure(Layout &layout) const {
       last[index] = tile;
       ++layout.versions[index];
       const int64_t bytes = model.localBytes(static_cast<unsigned>(index), tile);
+      const int64_t room = hasRoom(index) ? model.roomBytes(static_cast<unsigned>(index), tile) : 0;
       layout.bytes[index] =
-          std::max(layout.bytes[index], alignedLocally(bytes, backend.info(), spaces[index]));
+          std::max(layout.bytes[index], alignedLocally(bytes, backend.info(), spaces[index]) +
+                                            alignedLocally(room, backend.info(), spaces[index]));
       layout.cost += bytes;
     }
     Expected<int64_t> scratch = backend.scratchBytes(tiled);

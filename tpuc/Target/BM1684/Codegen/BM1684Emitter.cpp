@@ -27,6 +27,14 @@ Expected<void> BM1684Emitter::load(const TiledOp &tiled, unsigned index, int64_t
   return named(tiled.op, loadOperand(builder, tiled, index, global));
 }
 
+Expected<void> BM1684Emitter::unpack(const TiledOp &tiled, unsigned index) {
+  return named(tiled.op, unpackOperand(builder, tiled, index));
+}
+
+Expected<void> BM1684Emitter::pack(const TiledOp &tiled) {
+  return named(tiled.op, packResult(builder, tiled));
+}
+
 Expected<void> BM1684Emitter::compute(const TiledOp &tiled) {
   Kernels kernels = kernelsOf(tiled);
   if (!kernels)

@@ -18,7 +18,9 @@ class BM1684Emitter : public bm168x::backend::FamilyEmitter {
 public:
   BM1684Emitter();
   Expected<void> load(const codegen::TiledOp &tiled, unsigned index, int64_t global) override;
+  Expected<void> unpack(const codegen::TiledOp &tiled, unsigned index) override;
   Expected<void> compute(const codegen::TiledOp &tiled) override;
+  Expected<void> pack(const codegen::TiledOp &tiled) override;
   Expected<void> store(const codegen::TiledOp &tiled, int64_t global) override;
   Expected<void> loadPool(unsigned space, int64_t global, int64_t local, int64_t bytes) override;
   Expected<void> move(mlir::Operation *op) override;

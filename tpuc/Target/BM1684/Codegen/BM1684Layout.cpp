@@ -105,6 +105,7 @@ static TensorLayout tensorLayoutOf(mlir::Operation *op, const TileModel &model, 
 BM1684Layout::BM1684Layout(mlir::Operation *op, const TileModel &model) {
   for (unsigned index = 0; index <= op->getNumOperands(); ++index)
     tensors.push_back(tensorLayoutOf(op, model, index));
+  tensors.back().isResult = true;
 }
 
 /// Appends an extent to the packed order and returns its place there.

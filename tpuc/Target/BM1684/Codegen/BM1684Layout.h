@@ -22,6 +22,9 @@ public:
   int64_t bytes(unsigned index, const codegen::Tile &tile) const override {
     return tensors[index].bytes(tile);
   }
+  int64_t roomBytes(unsigned index, const codegen::Tile &tile) const override {
+    return tensors[index].roomBytes(tile);
+  }
   const TensorLayout &result() const { return tensors.back(); }
   /// Operands and, behind them, the result.
   unsigned numTensors() const { return static_cast<unsigned>(tensors.size()); }

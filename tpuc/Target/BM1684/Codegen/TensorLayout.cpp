@@ -16,6 +16,7 @@
 #include "tpuc/Dialect/Tpu/ReduceOps.h"
 #include "tpuc/Dialect/Tpu/StoredType.h"
 #include "tpuc/Target/BM1684/Kernels/Integers.h"
+#include "tpuc/Target/BM1684/Kernels/PackedImages.h"
 #include "tpuc/Target/BM168x/Codegen/Constants.h"
 #include "tpuc/Target/BM168x/Codegen/RecurrentOps.h"
 
@@ -165,6 +166,15 @@ LocalTensor TensorLayout::local(const LocalTile &local) const {
         type, {size(kAxisN), size(kAxisC), size(kAxisD) * size(kAxisH), size(kAxisW)}, address);
   }
   return localTensor(type, {1, 1, 1, 1}, address);
+}
+
+bool TensorLayout::isPacked(const Tile &tile) const {
+  return form == OperandForm::Tensor && byteSize(type, kItemsOfWord) == 4 &&
+         isPackedFaster(local({tile, 0}).shape, isResult);
+}
+
+int64_t TensorLayout::roomBytes(const Tile &tile) const {
+  return isPacked(tile) ? PackedImages{local({tile, 0}), 0}.laneBytes() : 0;
 }
 
 static GlobalTensor rowsAt(const TensorLayout &layout, Range channels, int64_t address) {

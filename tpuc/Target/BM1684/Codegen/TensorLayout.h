@@ -73,12 +73,18 @@ struct TensorLayout : codegen::OperandLayout {
   uint32_t startLane = 0;
   /// Of Repeated: over what.
   bool repeatsItems = false, repeatsChannels = false;
+  bool isResult = false;
   /// Of a constant that a command takes as a number, which makes it Absent.
   std::optional<double> number = std::nullopt;
 
   /// A tile in local memory.
   LocalTensor local(const codegen::LocalTile &tile) const;
   int64_t bytes(const codegen::Tile &tile) const { return local({tile, 0}).bytesPerLane(); }
+  /// Of a result whether a tile of it is packed for its store, of others whether it is unpacked
+  /// behind its load, where there is room (PackedImages).
+  bool isPacked(const codegen::Tile &tile) const;
+  /// Bytes of that room.
+  int64_t roomBytes(const codegen::Tile &tile) const;
   /// The same tile in the tensor that begins at `address` of global memory, of the same shape as
   /// `local` gives it (of Transposed and Turned rows and columns exchanged).
   GlobalTensor global(const codegen::Tile &tile, int64_t address) const;

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "tpuc/Target/BM1684/Codegen/Transfers.h"
+#include "tpuc/Target/BM1684/Kernels/PackedImages.h"
 #include "tpuc/Target/BM1684/Machine/Timing.h"
 
 using namespace mlir;
@@ -52,14 +53,23 @@ static tpu::PackRowsOp packedRows(mlir::Operation *op, unsigned index) {
   return value.getDefiningOp<tpu::PackRowsOp>();
 }
 
-/// Rows below each other as channels beside each other: one transfer for each row of a window, and
-/// zeros where there is none.
-static Expected<void> loadPackedRows(Builder &builder, tpu::PackRowsOp rows, const Tile &tile,
-                                     const LocalTensor &to, int64_t address) {
+/// What stands in a tile that stacks rows: rows of the input, from a row on in the channels from
+/// `channel` on, or zeros.
+struct StackedRows {
+  int64_t channel = 0;
+  /// Of the tile.
+  Range rows;
+  /// Where the rows begin in a plane of the input, in elements; none where there are zeros.
+  std::optional<int64_t> from;
+};
+
+/// Rows below each other as channels beside each other: parts for each row of a window.
+static SmallVector<StackedRows> stackedRows(tpu::PackRowsOp rows, const Tile &tile) {
   const auto dims = cast<RankedTensorType>(rows.getInput().getType()).getShape();
   const int64_t channels = dims[1], height = dims[2], width = dims[3];
   const auto stride = static_cast<int64_t>(rows.getStride());
   const Range all = tile[kAxisH];
+  SmallVector<StackedRows> parts;
   for (int64_t place = 0; place < static_cast<int64_t>(rows.getKernel()); ++place) {
     const int64_t before = static_cast<int64_t>(rows.getPad()) - place;
     // The windows in which the row exists.
@@ -67,27 +77,62 @@ static Expected<void> loadPackedRows(Builder &builder, tpu::PackRowsOp rows, con
         std::clamp(before > 0 ? ceilDiv(before, stride) : 0, all.begin, all.end());
     const int64_t reach = height - 1 + before;
     const int64_t end = std::clamp(reach < 0 ? 0 : reach / stride + 1, begin, all.end());
-    const LocalTensor part = to.slice(1, place * channels, channels);
-    for (const Range &outside : {Range{all.begin, begin - all.begin}, Range{end, all.end() - end}})
-      if (outside.size > 0) {
-        LocalTensor words = part.slice(2, outside.begin - all.begin, outside.size);
-        words.shape[0] = ceilDiv(words.shape[0], words.items());
-        addCopy(builder, words.as(DataType::F32), number(0));
-      }
-    if (begin == end)
+    const auto add = [&](int64_t first, int64_t last, std::optional<int64_t> from) {
+      if (first < last)
+        parts.push_back({place * channels, {first - all.begin, last - first}, from});
+    };
+    add(all.begin, begin, std::nullopt);
+    add(begin, end, (begin * stride - before) * width);
+    add(end, all.end(), std::nullopt);
+  }
+  return parts;
+}
+
+/// Zeros where a tile that stacks rows has none.
+static void fillStackedRows(Builder &builder, tpu::PackRowsOp rows, const Tile &tile,
+                            const LocalTensor &to) {
+  const int64_t channels = cast<RankedTensorType>(rows.getInput().getType()).getDimSize(1);
+  for (const StackedRows &part : stackedRows(rows, tile)) {
+    if (part.from)
       continue;
-    const int64_t offset = tile[kAxisN].begin * channels * height * width +
-                           (begin * stride - before) * width + tile[kAxisW].begin;
+    LocalTensor words =
+        to.slice(1, part.channel, channels).slice(2, part.rows.begin, part.rows.size);
+    words.shape[0] = ceilDiv(words.shape[0], words.items());
+    addCopy(builder, words.as(DataType::F32), number(0));
+  }
+}
+
+/// A transfer for each row of a window, of packed images or of the tile itself.
+static Expected<void> loadStackedRows(Builder &builder, tpu::PackRowsOp rows, const Tile &tile,
+                                      const LocalTensor &to,
+                                      const std::optional<PackedImages> &packed, int64_t address) {
+  const auto dims = cast<RankedTensorType>(rows.getInput().getType()).getShape();
+  const int64_t channels = dims[1], plane = dims[2] * dims[3];
+  for (const StackedRows &part : stackedRows(rows, tile)) {
+    if (!part.from)
+      continue;
+    const int64_t offset = tile[kAxisN].begin * channels * plane + *part.from + tile[kAxisW].begin;
     GlobalTensor from =
-        globalTensor(to.type, {tile[kAxisN].size, channels, end - begin, tile[kAxisW].size},
+        globalTensor(to.type, {tile[kAxisN].size, channels, part.rows.size, tile[kAxisW].size},
                      static_cast<uint64_t>(address + byteSize(to.type, offset)));
-    from.stride = {channels * height * width, height * width, stride * width, 1};
-    if (Expected<void> loaded =
-            emitLoad(builder, from, part.slice(2, begin - all.begin, end - begin));
-        !loaded)
+    from.stride = {channels * plane, plane, static_cast<int64_t>(rows.getStride()) * dims[3], 1};
+    const LocalTensor place =
+        to.slice(1, part.channel, channels).slice(2, part.rows.begin, part.rows.size);
+    const Expected<void> loaded =
+        packed ? emitLoadImageRows(builder, from, *packed, part.channel, part.rows.begin)
+               : emitLoad(builder, from, place);
+    if (!loaded)
       return loaded;
   }
   return {};
+}
+
+/// The packed images of a tile of operand `index`, or of the result; none if it has no room, or if
+/// words are faster.
+static std::optional<PackedImages> packedImages(const TensorLayout &layout, const LocalTile &tile) {
+  if (!tile.room || !layout.isPacked(tile.tile))
+    return std::nullopt;
+  return PackedImages{layout.local(tile), static_cast<uint32_t>(*tile.room)};
 }
 
 Expected<void> loadOperand(Builder &builder, const TiledOp &tiled, unsigned index,
@@ -105,9 +150,15 @@ Expected<void> loadOperand(Builder &builder, const TiledOp &tiled, unsigned inde
                          globalTensor(layout.type, {1, 1, 1, 256}, static_cast<uint64_t>(address)),
                          static_cast<uint32_t>(tile.address));
   const LocalTensor to = layout.local(tile);
-  if (tpu::PackRowsOp rows = packedRows(tiled.op, index))
-    return loadPackedRows(builder, rows, tile.tile, to, address);
+  const std::optional<PackedImages> packed = packedImages(layout, tile);
+  if (tpu::PackRowsOp rows = packedRows(tiled.op, index)) {
+    if (!packed)
+      fillStackedRows(builder, rows, tile.tile, to);
+    return loadStackedRows(builder, rows, tile.tile, to, packed, address);
+  }
   const GlobalTensor from = layout.global(tile.tile, address);
+  if (packed)
+    return emitLoadImages(builder, from, *packed);
   if (layout.form == OperandForm::PerChannel)
     return emitLoadDense(builder, from, to.address);
   if (layout.form == OperandForm::Repeated) {
@@ -124,6 +175,23 @@ Expected<void> loadOperand(Builder &builder, const TiledOp &tiled, unsigned inde
   return isTurned ? emitLoadTurned(builder, from, to) : emitLoad(builder, from, to);
 }
 
+Expected<void> unpackOperand(Builder &builder, const TiledOp &tiled, unsigned index) {
+  const LocalTile &tile = tiled.operands[index];
+  const std::optional<PackedImages> packed = packedImages(layoutOf(tiled).operand(index), tile);
+  if (!packed)
+    return {};
+  if (Expected<void> unpacked = emitUnpackImages(builder, *packed); !unpacked)
+    return unpacked;
+  if (tpu::PackRowsOp rows = packedRows(tiled.op, index))
+    fillStackedRows(builder, rows, tile.tile, packed->tensor);
+  return {};
+}
+
+Expected<void> packResult(Builder &builder, const TiledOp &tiled) {
+  const auto packed = packedImages(layoutOf(tiled).result(), tiled.result);
+  return packed ? emitPackImages(builder, *packed) : Expected<void>();
+}
+
 Expected<void> storeResult(Builder &builder, const TiledOp &tiled, int64_t address) {
   const TensorLayout &layout = layoutOf(tiled).result();
   if (layout.form == OperandForm::Pieces)
@@ -132,6 +200,8 @@ Expected<void> storeResult(Builder &builder, const TiledOp &tiled, int64_t addre
     });
   const LocalTensor from = layout.local(tiled.result);
   const GlobalTensor to = layout.global(tiled.result.tile, address);
+  if (const auto packed = packedImages(layout, tiled.result))
+    return emitStoreImages(builder, *packed, to);
   return layout.form == OperandForm::Transposed ? emitStoreTurned(builder, from, to)
                                                 : emitStore(builder, from, to);
 }

@@ -18,7 +18,12 @@ namespace tpuc::bm1684::backend {
 /// Brings the tile of operand `index` from the tensor that begins at `address`.
 Expected<void> loadOperand(Builder &builder, const codegen::TiledOp &tiled, unsigned index,
                            int64_t address);
-/// Brings the tile of the result to the tensor that begins at `address`.
+/// Makes that tile of the packed images that it left in the tile's room, if it did.
+Expected<void> unpackOperand(Builder &builder, const codegen::TiledOp &tiled, unsigned index);
+/// Packs the tile of the result in its room, if it has room and that is faster.
+Expected<void> packResult(Builder &builder, const codegen::TiledOp &tiled);
+/// Brings the tile of the result, or what `packResult` made of it, to the tensor that begins at
+/// `address`.
 Expected<void> storeResult(Builder &builder, const codegen::TiledOp &tiled, int64_t address);
 
 /// Errors (without `where`): rows that no transfer stacks.

@@ -67,18 +67,25 @@ void setTerm(Builder &builder, Command &command, const OperandFields &fields, Fi
   command.set(fields.prec, *precOf(value.type)).set(sign, isSigned(value.type));
 }
 
-/// Calls `body` with terms cut alike, so that commands can hold their channels.
+/// Batch items that share a word of a term.
+int64_t itemsOf(const Term &term) {
+  const auto *tensor = std::get_if<LocalTensor>(&term);
+  return tensor ? tensor->items() : 1;
+}
+
+/// Calls `body` with terms cut alike, so that commands can hold their channels. Words stay whole.
 template <typename... Terms>
 void inPieces(const Extents &shape, const auto &body, const Terms &...terms) {
   if (shape[1] <= kMostChannels)
     return body(terms...);
-  for (int64_t n = 0; n < shape[0]; ++n)
+  const int64_t items = std::max({itemsOf(terms)...});
+  for (int64_t n = 0; n < shape[0]; n += items)
     for (int64_t c = 0; c < shape[1]; c += kMostChannels) {
       const auto part = [&](const Term &term) -> Term {
         const auto *tensor = std::get_if<LocalTensor>(&term);
-        return tensor
-                   ? Term(tensor->slice(0, n, 1).slice(1, c, std::min(kMostChannels, shape[1] - c)))
-                   : term;
+        return tensor ? Term(tensor->slice(0, n, std::min(items, shape[0] - n))
+                                 .slice(1, c, std::min(kMostChannels, shape[1] - c)))
+                      : term;
       };
       body(part(terms)...);
     }
@@ -180,6 +187,19 @@ void addIntegers(Builder &builder, ArithOp op, const LocalTensor &output, const 
         builder.add(command);
       },
       Term(output), a, b);
+}
+
+void addRepeatedItem(Builder &builder, const LocalTensor &output, const LocalTensor &input) {
+  const Term zero = immediate(output.type, 0);
+  inPieces(
+      output.shape,
+      [&](const Term &to, const Term &from) {
+        Command command =
+            arithCommand(builder, tiu::kArith, ArithOp::Or, tensorOf(to), from, &zero);
+        command.set(Field::Opd0Neq1, 1);
+        builder.add(command);
+      },
+      Term(output), Term(input));
 }
 
 void addTableLookup(Builder &builder, const LocalTensor &output, const LocalTensor &input,

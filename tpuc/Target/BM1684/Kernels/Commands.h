@@ -88,6 +88,9 @@ struct IntegerShifts {
 /// keeps the sign.
 void addIntegers(Builder &builder, ArithOp op, const LocalTensor &output, const Term &a,
                  const Term &b, const IntegerShifts &shifts = {});
+/// Every batch item of `output` = the first one of the same word of `input`, both of 8 bits. Items
+/// that the output has not stay in its words.
+void addRepeatedItem(Builder &builder, const LocalTensor &output, const LocalTensor &input);
 /// output = the word of the table of 256 words at byte `table` of L2 that the low byte of the input
 /// names; both aligned words.
 void addTableLookup(Builder &builder, const LocalTensor &output, const LocalTensor &input,

@@ -282,6 +282,33 @@ Expected<void> emitLoadDense(Builder &builder, const GlobalTensor &from, uint32_
   return copy(builder, sideOf(from), to);
 }
 
+/// As one end of a transfer of bytes of this shape.
+static Side sideOf(const DenseRows &rows, const Extents &shape) {
+  const uint64_t lane = kLocalBase + uint64_t{rows.startLane} * kLaneBytes;
+  return {lane + rows.address, true, 1, shape, {0, rows.slotBytes, shape[3], 1}};
+}
+
+static Expected<void> checkRows(const Builder &builder, const GlobalTensor &tensor) {
+  if (tensor.shape[0] != 1 || byteSize(tensor.type, 1) != 1)
+    return makeError(
+        builder.layer(),
+        fmt::format("rows of [{}] {}", fmt::join(tensor.shape, ","), dataTypeName(tensor.type)),
+        "bytes of one batch item");
+  return {};
+}
+
+Expected<void> emitLoadRows(Builder &builder, const GlobalTensor &from, const DenseRows &to) {
+  if (Expected<void> fits = checkRows(builder, from); !fits)
+    return fits;
+  return copy(builder, sideOf(from), sideOf(to, from.shape));
+}
+
+Expected<void> emitStoreRows(Builder &builder, const DenseRows &from, const GlobalTensor &to) {
+  if (Expected<void> fits = checkRows(builder, to); !fits)
+    return fits;
+  return copy(builder, sideOf(from, to.shape), sideOf(to));
+}
+
 MatrixPieces MatrixPieces::of(int64_t columns) {
   constexpr int64_t kAtOnce = 64;
   MatrixPieces pieces;

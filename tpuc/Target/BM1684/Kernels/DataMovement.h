@@ -37,6 +37,17 @@ Expected<void> emitStoreTurned(Builder &builder, const LocalTensor &from, const 
 /// those of channel c in lane c mod 64, slot after slot from byte `address` on.
 Expected<void> emitLoadDense(Builder &builder, const GlobalTensor &from, uint32_t address);
 
+/// Rows of bytes without gaps in the lanes: channel c has its rows in lane (startLane + c) mod 64,
+/// from byte `address` on, and `slotBytes` further in each next slot of lanes.
+struct DenseRows {
+  uint32_t address = 0;
+  uint32_t startLane = 0;
+  int64_t slotBytes = 0;
+};
+/// Transfers of bytes [1,c,h,w]. Errors: several batch items, elements of other sizes.
+Expected<void> emitLoadRows(Builder &builder, const GlobalTensor &from, const DenseRows &to);
+Expected<void> emitStoreRows(Builder &builder, const DenseRows &from, const GlobalTensor &to);
+
 /// How the columns of a matrix are divided among lanes: a row has `count` pieces of `width`, the
 /// last one of `last`, and takes `lines` lines of each lane.
 struct MatrixPieces {
