@@ -87,6 +87,15 @@ tpuc::Tensor stackedFilter(const tpuc::Tensor &filter) {
   return stacked;
 }
 
+/// Whether the rows of `stacked` are cast, and not those of `picture`: what is moved decides, 4
+/// bytes of each float, or also a byte that is stored and loaded as often as it is stacked.
+bool castsStackedRows(ArrayRef<int64_t> picture, ArrayRef<int64_t> stacked) {
+  constexpr int64_t kFloat = 4, kByte = 1;
+  const int64_t once = ShapedType::getNumElements(picture);
+  const int64_t often = ShapedType::getNumElements(stacked);
+  return kFloat * often <= (kFloat + kByte) * once + kByte * often;
+}
+
 Expected<void> rowsToChannels(tpu::ConvOp op, const Backend &backend) {
   const std::optional<top::Window> window = windowOf(op);
   const std::optional<tpuc::Tensor> filter = OpMaker::constantOf(op.getFilter());
@@ -97,11 +106,13 @@ Expected<void> rowsToChannels(tpu::ConvOp op, const Backend &backend) {
   const auto nameOf = [&](Operation *of) {
     return NameLoc::get(builder.getStringAttr(layerName(of) + "_windows"));
   };
-  tpu::CastOp cast = castOfInput(op, backend);
-  const Value source = cast ? cast.getInput() : op.getInput();
-  const ArrayRef<int64_t> dims = OpMaker::dimsOf(source);
+  const ArrayRef<int64_t> dims = OpMaker::dimsOf(op.getInput());
   const SmallVector<int64_t> stacked = {dims[0], window->kernel[0] * dims[1],
                                         OpMaker::dimsOf(op.getOutput())[2], dims[3]};
+  tpu::CastOp cast = castOfInput(op, backend);
+  if (!castsStackedRows(dims, stacked))
+    cast = {};
+  const Value source = cast ? cast.getInput() : op.getInput();
   Value rows =
       builder.create<tpu::PackRowsOp>(nameOf(op), OpMaker::typeOf(source).clone(stacked), source,
                                       window->kernel[0], window->strides[0], window->padsBegin[0]);
