@@ -7,8 +7,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "tpuc/Codegen/Decompose/Decompositions.h"
+#include "tpuc/Dialect/Top/OpTraits.h"
+#include "tpuc/Dialect/Top/StructureOps.h"
 #include "tpuc/Dialect/Tpu/CastOps.h"
 #include "tpuc/Dialect/Tpu/ConvolutionOps.h"
+#include "tpuc/Dialect/Tpu/MovementOps.h"
 #include "tpuc/Dialect/Tpu/PreprocessOps.h"
 #include "tpuc/Dialect/Tpu/StoredType.h"
 #include "tpuc/Support/Convert.h"
@@ -114,7 +117,7 @@ public:
   ScaleLutMaker(tpu::ScaleLutOp op, OpMaker &maker, const Tensor &table)
       : op(op), maker(maker), bytes(table.rawBytes()), channels(table.shape()[0]) {}
 
-  bool run() { return asOneTable() || asProduct() || asParts(); }
+  bool run() { return asView() || asOneTable() || asProduct() || asParts(); }
 
 private:
   std::span<const std::byte> tableOf(int64_t channel) const {
@@ -128,6 +131,7 @@ private:
   }
   Row rowOf(int64_t channel);
 
+  bool asView();
   bool asOneTable();
   bool asProduct();
   bool asParts();
@@ -154,6 +158,28 @@ Row ScaleLutMaker::rowOf(int64_t channel) {
     row.entries[i] = (stored.isSigned ? static_cast<int8_t>(entry) : entry) - zero;
   }
   return row;
+}
+
+/// The bytes as they lie, where each is its own entry. What is computed is not read as another type
+/// before it is stored: a table stays in local memory.
+bool ScaleLutMaker::asView() {
+  Operation *source = op.getInput().getDefiningOp();
+  if (!source || (!isa<top::InputOp>(source) && !source->hasTrait<traits::MovesElements>()))
+    return false;
+  for (size_t i = 0; i < bytes.size(); ++i)
+    if (static_cast<size_t>(bytes[i]) != i % kEntries)
+      return false;
+  const RankedTensorType type = OpMaker::typeOf(op.getOutput());
+  NamedAttrList attributes;
+  attributes.set("shape", maker.builder.getI64ArrayAttr(type.getShape()));
+  const Value made = maker.make(tpu::ReshapeOp::getOperationName(), "view", type,
+                                {op.getInput(), maker.none()}, attributes);
+  if (!maker.backend.placeOf(made.getDefiningOp())) {
+    made.getDefiningOp()->erase();
+    return false;
+  }
+  maker.replace(0, made);
+  return true;
 }
 
 /// One table where all channels have the same.

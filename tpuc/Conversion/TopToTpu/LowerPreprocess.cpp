@@ -32,6 +32,42 @@ using namespace tpuc;
 
 namespace {
 
+/// The numbers of channels from 0 on, in f32; all are `otherwise` where none are given.
+double numberOf(ArrayRef<double> numbers, int64_t channel, double otherwise) {
+  return numbers.empty() ? otherwise : static_cast<float>(numbers[static_cast<size_t>(channel)]);
+}
+
+int64_t numChannelsOf(top::PreprocessOp op) {
+  return cast<RankedTensorType>(op.getOutput().getType())
+      .getDimSize(op.getChannelFormat() == "nchw" ? 1 : 3);
+}
+
+/// For each channel what every byte becomes: the number in f32, stored as `type` says.
+Tensor tablesOf(top::PreprocessOp op, quant::UniformQuantizedType type) {
+  const std::vector<double> mean = toDoubles(op.getMean());
+  const std::vector<double> scale = toDoubles(op.getScale());
+  Tensor numbers(DataType::F32, Shape{numChannelsOf(op), 256});
+  const auto elements = numbers.mutableData<float>();
+  for (int64_t channel = 0; channel < numChannelsOf(op); ++channel)
+    for (int64_t byte = 0; byte < 256; ++byte)
+      elements[static_cast<size_t>(channel * 256 + byte)] =
+          (static_cast<float>(byte) - static_cast<float>(numberOf(mean, channel, 0))) *
+          static_cast<float>(numberOf(scale, channel, 1));
+  Tensor stored(*storageDataType(type), numbers.shape());
+  ThreadPool threads(1);
+  kernels::quantizeStored(numbers, tpu::paramsOf(type), tpu::rangeOf(type), stored, threads);
+  return stored;
+}
+
+/// Whether each row holds the bytes in their order.
+bool isIdentity(const Tensor &tables) {
+  const auto bytes = tables.rawBytes();
+  for (size_t at = 0; at < bytes.size(); ++at)
+    if (static_cast<uint8_t>(bytes[at]) != at % 256)
+      return false;
+  return true;
+}
+
 /// result[m] = bias[m] + sum over c of matrix[m][c] * channel c
 struct ChannelMix {
   std::vector<std::vector<double>> matrix;
@@ -74,7 +110,6 @@ private:
   Value onFloats(Value bytes);
   Value onIntegers(Value bytes);
   Value ordered(Value value);
-  Tensor tables(quant::UniformQuantizedType type) const;
 
   static RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
 
@@ -102,18 +137,13 @@ PictureLowering::PictureLowering(top::PreprocessOp op, Lowering &lowering)
       input(lowering.as(op.getInput(), typeOf(op.getInput()).getElementType())),
       isNchw(op.getChannelFormat() == "nchw"), mean(toDoubles(op.getMean())),
       scale(toDoubles(op.getScale())) {
-  const ArrayRef<int64_t> dims = typeOf(op.getOutput()).getShape();
-  for (int64_t channel = 0; channel < dims[isNchw ? 1 : 3]; ++channel)
+  for (int64_t channel = 0; channel < numChannelsOf(op); ++channel)
     sources.push_back(*channelIn(format, std::string_view(op.getPixelFormat()), channel));
 }
 
-double PictureLowering::meanOf(int64_t channel) const {
-  return mean.empty() ? 0 : static_cast<float>(mean[static_cast<size_t>(channel)]);
-}
+double PictureLowering::meanOf(int64_t channel) const { return numberOf(mean, channel, 0); }
 
-double PictureLowering::scaleOf(int64_t channel) const {
-  return scale.empty() ? 1 : static_cast<float>(scale[static_cast<size_t>(channel)]);
-}
+double PictureLowering::scaleOf(int64_t channel) const { return numberOf(scale, channel, 1); }
 
 /// Whether the channels of the bytes are those of the network.
 bool PictureLowering::isInOrder() const {
@@ -418,35 +448,10 @@ Value PictureLowering::ordered(Value value) {
   return channels.size() == 1 ? channels[0] : joined(channels, "swapped");
 }
 
-/// For each channel what every byte becomes: the number in f32, stored as `type` says.
-Tensor PictureLowering::tables(quant::UniformQuantizedType type) const {
-  const auto channels = static_cast<int64_t>(sources.size());
-  Tensor numbers(DataType::F32, Shape{channels, 256});
-  const auto elements = numbers.mutableData<float>();
-  for (int64_t channel = 0; channel < channels; ++channel)
-    for (int64_t byte = 0; byte < 256; ++byte)
-      elements[static_cast<size_t>(channel * 256 + byte)] =
-          (static_cast<float>(byte) - static_cast<float>(meanOf(channel))) *
-          static_cast<float>(scaleOf(channel));
-  Tensor stored(*storageDataType(type), numbers.shape());
-  ThreadPool threads(1);
-  kernels::quantizeStored(numbers, tpu::paramsOf(type), tpu::rangeOf(type), stored, threads);
-  return stored;
-}
-
-/// Whether each row holds the bytes in their order.
-static bool isIdentity(const Tensor &tables) {
-  const auto bytes = tables.rawBytes();
-  for (size_t at = 0; at < bytes.size(); ++at)
-    if (static_cast<uint8_t>(bytes[at]) != at % 256)
-      return false;
-  return true;
-}
-
 Value PictureLowering::onIntegers(Value bytes) {
   const Value value = ordered(bytes);
   const quant::UniformQuantizedType type = lowering.plan.quantized(op.getOutput());
-  Tensor entries = tables(type);
+  Tensor entries = tablesOf(op, type);
   if (type == typeOf(value).getElementType() && isIdentity(entries))
     return value;
   // The bits of the results; their sign is the result's business.
@@ -485,6 +490,10 @@ bool tpuc::holdsPictureBytes(Value value) {
   const auto type = dyn_cast<quant::UniformQuantizedType>(getElementTypeOrSelf(value.getType()));
   return type && type.getStorage() == quant::StorageSpec::full(/*isSigned=*/false, 8) &&
          type.getScale() == 1 && type.getZeroPoint() == 0;
+}
+
+bool tpuc::keepsBytes(top::PreprocessOp op, quant::UniformQuantizedType type) {
+  return isIdentity(tablesOf(op, type));
 }
 
 Expected<void> tpuc::lowerPreprocess(top::PreprocessOp op, Lowering &lowering) {

@@ -20,6 +20,9 @@ bool isPictureInput(top::InputOp input);
 /// Whether the elements of `value` are stated to be bytes that stand for themselves.
 bool holdsPictureBytes(mlir::Value value);
 
+/// Whether every byte of a picture is the integer that `type`, of 8 bits, stores its number as.
+bool keepsBytes(top::PreprocessOp op, quant::UniformQuantizedType type);
+
 /// Lowers a preprocessing to ops that chips have: on bytes a Permute of packed pixels, a Slice of
 /// what is cropped, and of YUV the parts of the picture side by side; then on floats a Cast and a
 /// 1x1 convolution that scales, or also orders the channels, and on integers the channels in their

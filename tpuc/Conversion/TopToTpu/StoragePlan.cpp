@@ -9,6 +9,7 @@
 #include "tpuc/Conversion/TopToTpu/StoragePlan.h"
 #include "tpuc/Conversion/TopToTpu/FloatsByNeed.h"
 #include "tpuc/Conversion/TopToTpu/IntegerForms.h"
+#include "tpuc/Conversion/TopToTpu/LowerPreprocess.h"
 #include "tpuc/Dialect/Top/AttentionOps.h"
 #include "tpuc/Dialect/Top/BinaryOps.h"
 #include "tpuc/Dialect/Top/ConvolutionOps.h"
@@ -153,7 +154,17 @@ quant::UniformQuantizedType StoragePlan::typeFor(Value value) const {
     const double min = std::min(range->min, 0.0);
     const double max = std::max(range->max, 0.0);
     Expected<QuantParams> params = asymmetricParams(min, max, integerRange(type));
-    return params ? make(true, params->scale, params->zeroPoint) : quant::UniformQuantizedType();
+    auto picture = value.getDefiningOp<top::PreprocessOp>();
+    if (params && picture && bits == 8 && target.compute().takes(unsignedType(type)) &&
+        llvm::all_of(picture->getUsers(), isProduct)) {
+      // Bytes less 128 stay bytes: the zero point of products takes the 128.
+      const quant::UniformQuantizedType bytes =
+          make(/*isSigned=*/false, params->scale, params->zeroPoint + 128);
+      if (keepsBytes(picture, bytes))
+        return bytes;
+    }
+    return params ? make(/*isSigned=*/true, params->scale, params->zeroPoint)
+                  : quant::UniformQuantizedType();
   }
   const double threshold = std::max(std::abs(range->min), std::abs(range->max));
   const bool isUnsigned = isNonNegative(value) && target.compute().takes(unsignedType(type));

@@ -124,6 +124,20 @@ TEST(LutSynthesis, SingleEntriesAreCorrected) {
   expectOnMachine(*steps, DataType::I8, table);
 }
 
+TEST(LutSynthesis, UnsignedBytesStay) {
+  TableBytes table;
+  for (size_t byte = 0; byte < table.size(); ++byte)
+    table[byte] = static_cast<uint8_t>(byte);
+  const std::optional<std::vector<LutStep>> steps = synthesizeLut(table, DataType::U8, 0);
+  ASSERT_TRUE(steps);
+  EXPECT_EQ(cyclesOfSteps(*steps, DataType::U8), 1);
+  expectOnMachine(*steps, DataType::U8, table);
+  // Near the ends, corrected entries would be cut off.
+  table[255] = 3;
+  if (const std::optional<std::vector<LutStep>> other = synthesizeLut(table, DataType::U8, 0))
+    EXPECT_EQ(evaluateSteps(*other, DataType::U8), table);
+}
+
 TEST(LutSynthesis, WhatHasNoFormIsLookedUp) {
   TableBytes table;
   for (size_t byte = 0; byte < table.size(); ++byte)
@@ -165,6 +179,8 @@ TEST(LutToArith, Errors) {
   EXPECT_THAT(stepsOf(numbers).error().message(), HasSubstr("earlier values"));
   numbers = numbersOf({{.op = ArithOp::MultiplyAdd, .addend = 0}});
   EXPECT_THAT(stepsOf(numbers).error().message(), HasSubstr("added to 0"));
+  numbers = numbersOf({{.op = ArithOp::AddSat, .type = DataType::I16}});
+  EXPECT_THAT(stepsOf(numbers).error().message(), HasSubstr("more than 8 bits"));
   numbers[0] = 99;
   EXPECT_THAT(stepsOf(numbers).error().message(), HasSubstr("operation 99"));
 }

@@ -78,6 +78,7 @@ public:
     highest = greatest;
   }
 
+  void tryBytes();
   void tryLines();
   void tryHardSwish();
   void tryPolynomials();
@@ -286,6 +287,12 @@ bool Fitter::tryHardSwishOf(double width, double slope, double offset) {
     }
   }
   return false;
+}
+
+/// Bytes as they are: lines end in signed ones.
+void Fitter::tryBytes() {
+  if (input == DataType::U8)
+    consider({{.op = ArithOp::Max, .constant = 0, .type = DataType::U8}});
 }
 
 void Fitter::tryHardSwish() {
@@ -545,6 +552,7 @@ std::optional<std::vector<LutStep>> synthesizeLut(const TableBytes &table, DataT
                                                   int32_t inputZero) {
   constexpr int64_t kCyclesOfLookup = 64;
   Fitter fitter(table, input, inputZero);
+  fitter.tryBytes();
   fitter.tryLines();
   if (!fitter.best())
     fitter.tryHardSwish();

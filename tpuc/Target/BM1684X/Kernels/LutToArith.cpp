@@ -159,6 +159,8 @@ Expected<void> checkSteps(const std::string &where, const std::vector<LutStep> &
     if (step.constant < INT16_MIN || step.constant > INT16_MAX)
       return makeError(where, fmt::format("a constant of {}", step.constant), "16 bits");
   }
+  if (bitWidth(steps.back().type) != 8)
+    return makeError(where, "a last step of more than 8 bits", "8 bits");
   return {};
 }
 
@@ -334,6 +336,8 @@ Expected<void> emitTableArithmetic(Builder &builder, const TableArithmetic &tabl
     for (size_t i = 0; i < table.steps.size(); ++i) {
       const LutStep &step = table.steps[i];
       LocalTensor result = outputs[part];
+      // What the bits of the last result stand for is the table's business; a step saturates.
+      result.type = step.type;
       if (i < places.size())
         result = localTensor(step.type, result.shape,
                              table.scratch.address +
