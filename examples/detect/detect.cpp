@@ -19,6 +19,7 @@
 
 #include <tpuc_runtime.h>
 
+#include <opencv2/core/utils/logger.hpp>
 #include <opencv2/imgcodecs.hpp>
 #include <opencv2/imgproc.hpp>
 
@@ -149,6 +150,8 @@ int main(int argc, char **argv) {
     std::fputs("usage: detect MODEL PICTURE OUT\n", stderr);
     return 2;
   }
+  // A file that cannot be read is one line, ours.
+  cv::utils::logging::setLogLevel(cv::utils::logging::LOG_LEVEL_ERROR);
   try {
     return detect(argv[1], argv[2], argv[3]);
   } catch (const std::exception &error) {

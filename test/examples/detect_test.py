@@ -96,6 +96,7 @@ def main(tools, detect, detect_c):
             folder / "int8.bmodel", "--calibration_table", folder / "table", "--test_input",
             folder / "samples" / "1.npz")
         refused((detect, folder / "BGR.bmodel", folder / "net.onnx", folder / "no.png"), "cannot be read as a picture")
+        refused((detect, folder / "BGR.bmodel", folder / "none.png", folder / "no.png"), "cannot be read as a picture")
         refused((detect, folder / "net.onnx", folder / "in.png", folder / "no.png"), "error: ")
         refused((detect_c, folder / "RGB.bmodel", folder / "in.png", folder / "no.ppm"), "is no PPM picture")
         refused((detect, folder / "RGB.bmodel", folder / "in.png", folder / "no.png"), "of another format")
