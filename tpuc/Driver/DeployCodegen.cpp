@@ -250,7 +250,9 @@ Expected<void> DeployRun::useFasterLayers() {
   Expected<MeasuredNetwork> made = measureMade(opt);
   if (!made)
     return propagate(made);
+  Expected<MeasuredNetwork> reached = *made;
   LoweringOptions best = lowering;
+  bool isFaster = true;
   for (auto wider : {&LoweringOptions::fasterInF16, &LoweringOptions::fasterInF32}) {
     if (wider == &LoweringOptions::fasterInF16 && !lowering.scheme.isQuantized())
       continue;
@@ -265,17 +267,19 @@ Expected<void> DeployRun::useFasterLayers() {
     };
     Expected<FasterLayers> found = fasterLayers({.top = *top.module,
                                                  .lowered = *lowered->module,
-                                                 .made = *made,
+                                                 .made = *reached,
                                                  .fixed = layersToKeep(),
                                                  .measure = measureThese,
-                                                 .isLast = wider == &LoweringOptions::fasterInF32});
+                                                 .isLast = wider == &LoweringOptions::fasterInF32,
+                                                 .triesLighter = !isFaster});
     // What cannot be compiled is not faster.
     if (!found || found->names.empty())
       break;
     best.*wider = std::move(found->names);
-    made = std::move(found->network);
+    reached = std::move(found->network);
+    isFaster = reached->isFasterThan(*made);
   }
-  if (best.fasterInF16.empty() && best.fasterInF32.empty())
+  if (!isFaster || (best.fasterInF16.empty() && best.fasterInF32.empty()))
     return {};
   return makeAnewIfClose(std::move(best));
 }

@@ -25,9 +25,11 @@ struct MeasuredNetwork {
   /// Whether this takes fewer cycles than `other`, not more by the conservative parameters, and no
   /// more of the host.
   bool isFasterThan(const MeasuredNetwork &other) const {
-    return file.cycles < other.file.cycles &&
-           file.conservativeCycles <= other.file.conservativeCycles &&
-           hostLayers <= other.hostLayers;
+    return takesFewerCyclesThan(other) && file.conservativeCycles <= other.file.conservativeCycles;
+  }
+  /// The same but for the conservative parameters.
+  bool takesFewerCyclesThan(const MeasuredNetwork &other) const {
+    return file.cycles < other.file.cycles && hostLayers <= other.hostLayers;
   }
 };
 
@@ -43,6 +45,8 @@ struct FasterLayersRequest {
       measure;
   /// Nothing is compared with what is found: it may be measured with groups by estimate.
   bool isLast = false;
+  /// The layers that compute in fewer cycles in wider floats are tried together, too.
+  bool triesLighter = false;
 };
 
 /// Layers that are to be in wider floats, and what the network takes then.
@@ -58,7 +62,9 @@ struct FasterLayers {
 /// layer, and of a cast for each tensor between layers of different types, a division into
 /// stretches is estimated: no single layer that changes sides makes the sum smaller. What takes the
 /// fewest cycles by the timing model of the whole file is taken: the network as it is, divided so,
-/// or with all layers in wider floats. Errors: those of `measure`.
+/// or with all layers in wider floats. If nothing is faster, and this is not the last question,
+/// what takes fewer cycles only without the conservative parameters is given: still wider floats
+/// may mend that. Errors: those of `measure`.
 Expected<FasterLayers> fasterLayers(const FasterLayersRequest &request);
 
 } // namespace tpuc

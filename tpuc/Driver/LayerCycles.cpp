@@ -31,12 +31,18 @@ LayerCycles::LayerCycles(func::FuncOp main, const ModelFileReport *file) {
   for (const ModelFileReport::Layer &layer : file->layers) {
     const int64_t cycles = std::max(layer.computeCycles, layer.transferCycles);
     all += cycles;
-    if (std::optional<std::string> name = codegen::wholeOf(layer.name, names))
+    if (std::optional<std::string> name = codegen::wholeOf(layer.name, names)) {
       sums[*name] += cycles;
+      computeSums[*name] += layer.computeCycles;
+    }
   }
 }
 
-int64_t LayerCycles::of(Operation *op) const {
+static int64_t sumOf(const std::map<std::string, int64_t> &sums, Operation *op) {
   auto found = sums.find(layerName(op));
   return found == sums.end() ? 0 : found->second;
 }
+
+int64_t LayerCycles::of(Operation *op) const { return sumOf(sums, op); }
+
+int64_t LayerCycles::computeOf(Operation *op) const { return sumOf(computeSums, op); }

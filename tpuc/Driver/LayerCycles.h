@@ -29,11 +29,13 @@ public:
   LayerCycles(mlir::func::FuncOp main, const ModelFileReport *file);
 
   int64_t of(mlir::Operation *op) const;
+  /// Without its transfers.
+  int64_t computeOf(mlir::Operation *op) const;
   /// Of all layers, those that belong to none of the network's too.
   int64_t total() const { return all; }
 
 private:
-  std::map<std::string, int64_t> sums;
+  std::map<std::string, int64_t> sums, computeSums;
   int64_t all = 0;
 };
 
