@@ -132,23 +132,31 @@ Expected<std::shared_ptr<const std::vector<Tiling>>> GroupPlanner::tilingsOf(Ope
   SmallVector<TilingCosts> all = {{}};
   if (const int64_t stepBytes = backend.stepBytes(); stepBytes != kStepBytes)
     for (const TileOrder order : {TileOrder::ChannelsOutermost, TileOrder::ChannelsInnermost})
-      all.append({{stepBytes, true, order}, {stepBytes, false, order}});
+      for (const bool mustOverlap : {false, true})
+        all.append({{stepBytes, true, order, mustOverlap}, {stepBytes, false, order, mustOverlap}});
   for (const TilingCosts &costs : all) {
     Expected<Tiling> one = planTiling(layer, backend, capacity, costs);
-    if (!one)
+    if (one)
+      made.push_back(std::move(*one));
+    else if (!costs.mustOverlap)
       return propagate(one);
-    made.push_back(std::move(*one));
   }
   return tilings.add(kind, std::make_shared<const std::vector<Tiling>>(std::move(made)));
 }
 
 /// Whether a plan takes clearly less time than another and moves hardly more: where memory is
-/// faster than the timing parameters say, that would not pay.
+/// faster than the timing parameters say, that would not pay. What is computed in no more time may
+/// take a little less, and move more where computing hides that.
 static bool isClearlyBetter(const GroupPlan &plan, const GroupPlan &other) {
-  constexpr double kClearly = 0.9, kHardly = 1.1;
-  return static_cast<double>(plan.estimate) < kClearly * static_cast<double>(other.estimate) &&
-         static_cast<double>(plan.transferCycles()) <=
-             kHardly * static_cast<double>(other.transferCycles());
+  constexpr double kClearly = 0.9, kLittle = 0.97, kHardly = 1.1, kNoMore = 1.01, kHidden = 0.8;
+  const auto isBelow = [](int64_t one, double part, int64_t another) {
+    return static_cast<double>(one) <= part * static_cast<double>(another);
+  };
+  const int64_t compute = plan.computeCycles(), transfers = plan.transferCycles();
+  const bool computesNoMore = isBelow(compute, kNoMore, other.computeCycles());
+  return isBelow(plan.estimate, computesNoMore ? kLittle : kClearly, other.estimate) &&
+         (isBelow(transfers, kHardly, other.transferCycles()) ||
+          (computesNoMore && isBelow(transfers, kHidden, compute)));
 }
 
 Expected<GroupPlan> GroupPlanner::alone(Operation *layer) {

@@ -206,7 +206,7 @@ Expected<void> Planner::tryCounts(Counts counts, std::optional<Layout> &best) co
       Expected<Layout> layout = layoutFor(counts);
       if (!layout)
         return propagate(layout);
-      if (layout->maxBuffers == 0)
+      if (layout->maxBuffers < (costs.mustOverlap ? 2U : 1U))
         continue;
       // Finer parts than the coarsest that overlap are no better.
       const bool overlaps = layout->maxBuffers == 2;

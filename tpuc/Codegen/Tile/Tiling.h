@@ -30,6 +30,8 @@ struct TilingCosts {
   /// Whether what stays for several steps has two places as well; else it waits for its place.
   bool doublesAll = true;
   TileOrder order = TileOrder::ChannelsOutermost;
+  /// Whether all that changes from step to step must have two places.
+  bool mustOverlap = false;
 };
 
 /// Tiles the result of `op` along the axes that its model allows into the parts with the least
