@@ -136,7 +136,8 @@ std::optional<Tensor> TFLiteLayer::needConstant(unsigned index, StringRef what) 
 }
 
 bool TFLiteLayer::isHybrid(unsigned index) const {
-  if (!state.hybrid || !has(index) || !tensor(index).isConstant || !tensor(index).quantization)
+  if (!state.hybrid || !has(index) || !tensor(index).isConstant || !tensor(index).quantization ||
+      output(0).type != fb::ElementType::FLOAT32)
     return false;
   const NetTensor &weights = tensor(index);
   const bool isNarrow =
