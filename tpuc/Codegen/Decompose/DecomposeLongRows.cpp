@@ -147,7 +147,7 @@ public:
           return SmallVector<Value>{mean, squares(centred, suffix)};
         });
     const auto sizeOf = [](const RowPiece &piece) { return float(piece.size); };
-    const Value sizes = rows.partWeights(sizeOf, "sizes");
+    const Value sizes = rows.partWeights(sizeOf, "sizes", parts[0]);
     Value sums = maker.makeLike<tpu::MulOp>("sums", {parts[0], sizes});
     mean = share(rows.reduced(sums, "ReduceSum", "sum"), "mean");
     Value distance = partial.sub(parts[0], mean, "distance");

@@ -191,8 +191,8 @@ Value LongRows::joinParts(ArrayRef<Value> numbers, StringRef what) const {
                         pictureDims(span.outer, parts), what);
 }
 
-Value LongRows::partWeights(llvm::function_ref<float(const RowPiece &)> weight,
-                            StringRef what) const {
+Value LongRows::partWeights(llvm::function_ref<float(const RowPiece &)> weight, StringRef what,
+                            Value like) const {
   std::vector<float> weights;
   for (const RowPiece &piece : pieces)
     weights.insert(weights.end(), static_cast<size_t>(piece.parts), weight(piece));
@@ -200,7 +200,7 @@ Value LongRows::partWeights(llvm::function_ref<float(const RowPiece &)> weight,
   const bool isRow = span.inner == 1;
   return maker.weight(Tensor::of<float>(Shape{1, 1, isRow ? 1 : parts, isRow ? parts : 1},
                                         std::span<const float>(weights)),
-                      what);
+                      what, like);
 }
 
 Value LongRows::ofEachPart(Value numbers, const RowPiece &piece, StringRef what) const {

@@ -55,9 +55,10 @@ public:
   /// One number for each part and inner element, of each row: [n, c, 1, w] of all pieces, joined to
   /// the parts of rows.
   mlir::Value joinParts(llvm::ArrayRef<mlir::Value> numbers, llvm::StringRef what) const;
-  /// The same numbers in every row: one for each part of each piece, to go with joined ones.
-  mlir::Value partWeights(llvm::function_ref<float(const RowPiece &)> weight,
-                          llvm::StringRef what) const;
+  /// The same numbers in every row: one for each part of each piece, to go with the joined ones of
+  /// `like`, whose element type they have.
+  mlir::Value partWeights(llvm::function_ref<float(const RowPiece &)> weight, llvm::StringRef what,
+                          mlir::Value like) const;
 
   /// Numbers [., ., 1, inner] of each row, as operands of `picture`.
   mlir::Value ofEachPart(mlir::Value numbers, const RowPiece &piece, llvm::StringRef what) const;

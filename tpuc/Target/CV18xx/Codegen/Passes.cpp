@@ -145,7 +145,8 @@ struct AverageToConv : PassWrapper<AverageToConv, OperationPass<ModuleOp>> {
 bool halvesPictures(tpu::InterpOp op, const Backend &) {
   const ArrayRef<int64_t> from = OpMaker::dimsOf(op.getInput());
   const ArrayRef<int64_t> to = OpMaker::dimsOf(op.getOutput());
-  if (from.size() != 4 || !OpMaker::isFloat(op.getInput()))
+  if (from.size() != 4 || from.take_front(2) != to.take_front(2) ||
+      !OpMaker::isFloat(op.getInput()))
     return false;
   for (unsigned index = 0; index < 2; ++index) {
     const int64_t extent = from[2 + index], count = to[2 + index];
