@@ -133,6 +133,58 @@ struct RoundTrip {
   PackedImages packed;
 };
 
+/// The transfers of a copy of rows whose columns stand `step` apart in the source, or else in the
+/// result; and whether the bytes are right.
+std::pair<size_t, bool> spreadCopy(DataType type, int64_t columns, int64_t step, bool inSource) {
+  const Extents shape{1, 2, 3, columns};
+  const int64_t bytes = byteSize(type, 1), count = 6 * columns * step;
+  GlobalTensor from = globalTensor(type, shape, kGlobalBase);
+  GlobalTensor to = globalTensor(type, shape, kGlobalBase + static_cast<uint64_t>(count * bytes));
+  for (int64_t &stride : (inSource ? from : to).stride)
+    stride *= step;
+  Builder builder;
+  EXPECT_TRUE(emitGlobalCopy(builder, from, to));
+  const Expected<CommandStreams> streams = builder.finish();
+  EXPECT_TRUE(streams) << streams.error().message();
+  const Expected<Program> program = Program::create(streams->tiu, streams->gdma, "a copy");
+  EXPECT_TRUE(program) << program.error().message();
+  std::vector<uint8_t> global(static_cast<size_t>(2 * count * bytes));
+  for (size_t i = 0; i < global.size() / 2; ++i)
+    global[i] = static_cast<uint8_t>(i * 7 % 251);
+  Memory memory;
+  EXPECT_TRUE(memory.mapGlobal(kGlobalBase, global));
+  ThreadPool pool{1};
+  EXPECT_TRUE(program->run(memory, pool));
+  bool isRight = true;
+  for (int64_t element = 0; element < 6 * columns; ++element)
+    for (int64_t byte = 0; byte < bytes; ++byte)
+      isRight &= global[static_cast<size_t>((element * from.stride[3]) * bytes + byte)] ==
+                 global[static_cast<size_t>((count + element * to.stride[3]) * bytes + byte)];
+  return {streams->gdma.size(), isRight};
+}
+
+TEST(GlobalCopy, RowsOfSpreadColumnsAreATransferWhereThatIsFaster) {
+  using Made = std::pair<size_t, bool>;
+  EXPECT_EQ(spreadCopy(DataType::F32, 32, 3, /*inSource=*/false), Made(1, true));
+  // Blocks of pixels: a transfer for each column of a block.
+  Builder builder;
+  GlobalTensor deep = globalTensor(DataType::F32, {1, 2, 40, 3}, kGlobalBase), wide = deep;
+  deep.stride = {240, 40, 1, 80};
+  EXPECT_TRUE(emitGlobalCopy(builder, deep, wide));
+  const Expected<CommandStreams> streams = builder.finish();
+  ASSERT_TRUE(streams);
+  ASSERT_EQ(streams->gdma.size(), 3u);
+  EXPECT_EQ(streams->gdma[0].get(Field::DstWsize), 40u);
+  EXPECT_EQ(streams->gdma[0].get(Field::DstWstride), 3u);
+  EXPECT_EQ(spreadCopy(DataType::F32, 32, 2, /*inSource=*/true), Made(1, true));
+  EXPECT_EQ(spreadCopy(DataType::I8, 32, 10, /*inSource=*/true), Made(1, true));
+  // More is skipped than a burst takes for each column: rows one after the other.
+  EXPECT_EQ(spreadCopy(DataType::F32, 32, 3, /*inSource=*/true), Made(3, true));
+  EXPECT_EQ(spreadCopy(DataType::I8, 32, 11, /*inSource=*/true), Made(3, true));
+  // Rows shorter than a burst; columns one after the other.
+  EXPECT_EQ(spreadCopy(DataType::F32, 2, 3, /*inSource=*/false), Made(2, true));
+}
+
 TEST(PackedImages, AreTheTensorWithoutGaps) {
   // Planes of whole words and of others, one of less than a word, channels of several slots and
   // more than a command takes, whole words of images and others.

@@ -128,6 +128,23 @@ void useRows(Side &from, Side &to) {
   }
 }
 
+/// Whether rows are moved as they are, where columns stand apart: what the source skips takes as
+/// long as what is moved, but rows of one column take a whole burst each.
+bool takesSkippedColumns(const Side &from, const Side &to) {
+  constexpr int64_t kBurst = 30, kMostBytes = 10;
+  const bool isApart = from.stride[3] != 1 || to.stride[3] != 1;
+  return isApart && from.shape[3] * from.bytes >= kBurst && from.stride[3] > 0 &&
+         from.stride[3] * from.bytes <= kMostBytes;
+}
+
+/// Rows of one column as a row.
+Side rowsAsColumns(Side side) {
+  std::swap(side.shape[2], side.shape[3]);
+  side.stride[3] = side.stride[2];
+  side.stride[2] = side.shape[3] * side.stride[3];
+  return side;
+}
+
 /// The same with the columns of both sides as rows one by one.
 Expected<void> copyColumns(Builder &builder, const Side &from, const Side &to);
 
@@ -138,11 +155,17 @@ Expected<void> copy(Builder &builder, Side from, Side to) {
                                  fmt::join(from.shape, ","), from.bytes, fmt::join(to.shape, ","),
                                  to.bytes),
                      "equal shapes and sizes of elements, extents of at least 1");
+  if (from.shape[3] == 1 && takesSkippedColumns(rowsAsColumns(from), rowsAsColumns(to))) {
+    from = rowsAsColumns(from);
+    to = rowsAsColumns(to);
+  }
   // A single column needs no stride, and it may be too long for the engine.
   if (from.shape[3] == 1)
     from.stride[3] = to.stride[3] = 1;
-  useRows(from, to);
-  if (from.shape[3] > 1 && (from.stride[3] != 1 || to.stride[3] != 1))
+  const bool isMovedSo = takesSkippedColumns(from, to);
+  if (!isMovedSo)
+    useRows(from, to);
+  if (!isMovedSo && from.shape[3] > 1 && (from.stride[3] != 1 || to.stride[3] != 1))
     return copyColumns(builder, from, to);
   inPieces(from, to, 0, [&](const Side &source, const Side &target) {
     Command command =
