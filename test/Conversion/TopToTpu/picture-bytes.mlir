@@ -15,9 +15,10 @@
 // MEAN: "tpu.Conv"({{.*}} -> tensor<1x3x8x8x!quant.uniform<i8:f32, 7.812500e-03:-1>> loc("x")
 // RUN: sed 's/return %1 : tensor<1x2x8x8xf32>/%2 = "top.MulConst"(%0) {const_val = 2.0 : f64} : (tensor<1x3x8x8xf32>) -> tensor<1x3x8x8xf32> loc("z") return %1, %2 : tensor<1x2x8x8xf32>, tensor<1x3x8x8xf32>/;s/-> tensor<1x2x8x8xf32> {/-> (tensor<1x2x8x8xf32>, tensor<1x3x8x8xf32>) {/' %s | tpuc-opt %{fuse} --convert-top-to-tpu="mode=INT8 asymmetric=true" %{print} | FileCheck %s --check-prefix=OTHER
 // OTHER: "tpu.ScaleLut"({{.*}} -> tensor<1x3x8x8x!quant.uniform<i8:f32, 7.812500e-03:-1>> loc("x")
-// What is computed goes through a table, which stays in local memory.
+// So do bytes of colours.
 // RUN: tpuc-opt %s --shape-infer --fuse-preprocess=customization_format=YUV_NV12 --chip-assign=chip=bm1684x --import-calibration-table="file=%t.table asymmetric=true" --convert-top-to-tpu="mode=INT8 asymmetric=true" --decompose %{print} | FileCheck %s --check-prefix=YUV
-// YUV: "tpu.Lut"({{.*}} -> tensor<1x3x8x8x!quant.uniform<u8:f32, 7.812500e-03:127>> loc("x")
+// YUV: %[[C:.*]] = "tpu.Cast"({{.*}} loc("x_colours")
+// YUV: "tpu.Reshape"(%[[C]], {{.*}} -> tensor<1x3x8x8x!quant.uniform<u8:f32, 7.812500e-03:127>> loc("x")
 // Symmetric integers of a picture without mean are its bytes, too.
 // RUN: printf '# tensor threshold min max\nx 1 0 1\ny 4 -4 4\n' > %t.positive
 // RUN: sed 's/127.0, 127.0, 127.0/0.0, 0.0, 0.0/;s/0.0078125, 0.0078125, 0.0078125/0.00392156863, 0.00392156863, 0.00392156863/' %s | tpuc-opt --shape-infer --fuse-preprocess=customization_format=RGB_PLANAR --chip-assign=chip=bm1684x --import-calibration-table=file=%t.positive --convert-top-to-tpu=mode=INT8 --decompose %{print} | FileCheck %s --check-prefix=PLAIN

@@ -7,8 +7,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "tpuc/Codegen/Decompose/Decompositions.h"
-#include "tpuc/Dialect/Top/OpTraits.h"
-#include "tpuc/Dialect/Top/StructureOps.h"
 #include "tpuc/Dialect/Tpu/CastOps.h"
 #include "tpuc/Dialect/Tpu/ConvolutionOps.h"
 #include "tpuc/Dialect/Tpu/MovementOps.h"
@@ -160,12 +158,8 @@ Row ScaleLutMaker::rowOf(int64_t channel) {
   return row;
 }
 
-/// The bytes as they lie, where each is its own entry. What is computed is not read as another type
-/// before it is stored: a table stays in local memory.
+/// The bytes as they lie, where each is its own entry.
 bool ScaleLutMaker::asView() {
-  Operation *source = op.getInput().getDefiningOp();
-  if (!source || (!isa<top::InputOp>(source) && !source->hasTrait<traits::MovesElements>()))
-    return false;
   for (size_t i = 0; i < bytes.size(); ++i)
     if (static_cast<size_t>(bytes[i]) != i % kEntries)
       return false;
