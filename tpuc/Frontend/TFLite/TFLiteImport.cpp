@@ -14,6 +14,7 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <map>
 #include <unordered_set>
 
 using namespace mlir;
@@ -160,8 +161,53 @@ private:
     return bound;
   }
 
+  /// Where `input` of an op has places of elements, which have no scale.
+  static bool hasPlaces(const NetOp &op, size_t input) {
+    static constexpr fb::BuiltinOperator kOps[] = {
+        fb::BuiltinOperator::GATHER, fb::BuiltinOperator::GATHER_ND,  fb::BuiltinOperator::PAD,
+        fb::BuiltinOperator::PADV2,  fb::BuiltinOperator::MIRROR_PAD,
+    };
+    return input == 1 && llvm::is_contained(kOps, op.code);
+  }
+
+  /// Integers of one narrow type stand for numbers in all tensors of an op, or in none.
+  Expected<void> checkScales(const NetOp &op) const {
+    // Of each type a tensor with a scale and one without, -1 for none.
+    std::map<fb::ElementType, std::pair<int, int>> found;
+    SmallVector<int> tensors(op.outputs.begin(), op.outputs.end());
+    for (auto [place, input] : llvm::enumerate(op.inputs))
+      if (!hasPlaces(op, place))
+        tensors.push_back(input);
+    for (int index : tensors) {
+      const auto type = index < 0 ? std::nullopt : dataTypeOf(tensor(index).type);
+      if (!type || !isInteger(*type) || bitWidth(*type) > 16)
+        continue;
+      auto &[having, lacking] = found.try_emplace(tensor(index).type, -1, -1).first->second;
+      (tensor(index).quantization ? having : lacking) = index;
+      if (having >= 0 && lacking >= 0)
+        return makeError(fmt::format("{}: {}", model.where(), model.describe(op)),
+                         fmt::format("tensor '{}' of {} has no scale", tensor(lacking).name,
+                                     typeName(tensor(lacking).type)),
+                         fmt::format("one, as '{}' has", tensor(having).name));
+    }
+    return {};
+  }
+
+  /// Output `index`, which `op` made, has the type that the file says.
+  Expected<void> checkType(const NetOp &op, int index) const {
+    const std::optional<DataType> made = state.values.storedType(index);
+    if (!made || made == dataTypeOf(tensor(index).type))
+      return {};
+    return makeError(fmt::format("{}: {}", model.where(), model.describe(op)),
+                     fmt::format("makes {} in '{}', which holds {}", dataTypeName(*made),
+                                 tensor(index).name, typeName(tensor(index).type)),
+                     "one type");
+  }
+
   Expected<void> convert(const NetOp &op) {
     const OpRow *row = findRow(op);
+    if (Expected<void> checked = checkScales(op); !checked)
+      return checked;
     TFLiteLayer layer(state, op);
     layer.checkArity(row->minInputs, row->maxInputs);
     if (!layer.failed() && op.outputs.front() < 0)
@@ -174,12 +220,17 @@ private:
     }
     if (std::optional<Error> error = layer.takeError())
       return tl::unexpected(std::move(*error));
-    for (int output : op.outputs)
-      if (output >= 0 && !state.values.exists(output, Layout::Source) &&
+    for (int output : op.outputs) {
+      if (output < 0)
+        continue;
+      if (!state.values.exists(output, Layout::Source) &&
           !state.values.exists(output, Layout::ChannelsFirst))
         return makeError(fmt::format("{}: {}", model.where(), model.describe(op)),
                          fmt::format("does not make its output '{}'", tensor(output).name),
                          "fewer outputs");
+      if (Expected<void> checked = checkType(op, output); !checked)
+        return checked;
+    }
     return {};
   }
 

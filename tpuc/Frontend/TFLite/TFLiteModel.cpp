@@ -8,6 +8,7 @@
 
 #include "tpuc/Frontend/TFLite/TFLiteModel.h"
 #include "tpuc/Support/Counted.h"
+#include "tpuc/Support/Rounding.h"
 
 #include <cmath>
 #include <cstring>
@@ -226,9 +227,14 @@ private:
     // The verifier lets vectors pass whose elements of 64 bits are not aligned.
     if (zeroPoints && zeroPoints->size() != 0)
       std::memcpy(read.zeroPoint.data(), zeroPoints->Data(), count * sizeof(int64_t));
+    // Beside floats, zero points say nothing.
+    const std::optional<DataType> type = dataTypeOf(made.type);
+    const bool isNarrow = type && isInteger(*type) && bitWidth(*type) < 32;
+    const IntegerRange range = isNarrow ? integerRange(*type) : integerRange<int32_t>();
     for (int64_t zeroPoint : read.zeroPoint)
-      if (zeroPoint < INT32_MIN || zeroPoint > INT32_MAX)
-        return makeError(place, fmt::format("has the zero point {}", zeroPoint), "32 bits");
+      if (zeroPoint < range.lowest || zeroPoint > static_cast<int64_t>(range.highest))
+        return makeError(place, fmt::format("has the zero point {}", zeroPoint),
+                         fmt::format("{} to {}", range.lowest, range.highest));
     read.axis = table.quantized_dimension();
     if (count > 1) {
       if (read.axis < 0 || read.axis >= static_cast<int64_t>(made.dims.size()))

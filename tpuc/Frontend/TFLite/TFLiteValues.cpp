@@ -11,6 +11,7 @@
 #include "tpuc/Dialect/Top/QuantizeOps.h"
 #include "tpuc/Dialect/Top/ShapeInference.h"
 #include "tpuc/Dialect/Top/StructureOps.h"
+#include "tpuc/Dialect/Top/TypeUtils.h"
 #include "tpuc/Dialect/Top/WeightRest.h"
 #include "tpuc/Support/Convert.h"
 #include "tpuc/Support/MappedFile.h"
@@ -123,6 +124,13 @@ bool TFLiteValues::isQuantized(int index) const {
 bool TFLiteValues::exists(int index, Layout layout) const {
   const Form &found = forms[static_cast<size_t>(index)][layout == Layout::Source ? 0 : 1];
   return found.stored || found.real;
+}
+
+std::optional<DataType> TFLiteValues::storedType(int index) const {
+  for (const Form &each : forms[static_cast<size_t>(index)])
+    if (each.stored)
+      return storageDataType(each.stored.getType());
+  return std::nullopt;
 }
 
 bool TFLiteValues::isConstant(int index) const {

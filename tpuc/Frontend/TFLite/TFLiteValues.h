@@ -70,6 +70,8 @@ public:
   bool isQuantized(int index) const;
   /// Whether an op made it in that layout, or it was asked for so.
   bool exists(int index, Layout layout) const;
+  /// The type in which an op made its elements; none where that is not known, or nothing made it.
+  std::optional<DataType> storedType(int index) const;
   /// Whether its elements are known.
   bool isConstant(int index) const;
   /// Its extents as in the source, dynamic ones ShapedType::kDynamic; none of an unknown rank.

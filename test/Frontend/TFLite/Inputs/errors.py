@@ -30,6 +30,10 @@ CHANGES = {
     "scale": ("buffer: 1", "buffer: 1, quantization: { scale: [0.0] }"),
     "scales": ("buffer: 1", "buffer: 1, quantization: { scale: [1.0, 2.0] }"),
     "zero points": ("buffer: 1", "buffer: 1, quantization: { scale: [1.0], zero_point: [1, 2] }"),
+    "zero point": ('"b", shape: [3]', '"b", shape: [3], type: "UINT8", quantization: { scale: [1.0], zero_point: [256] }'),
+    "no scale": ('"FLOAT32" },\n      { name: "b", shape: [3], buffer: 1 }',
+                 '"INT8", quantization: { scale: [1.0] } },\n      { name: "b", shape: [12], type: "INT8", buffer: 1 }'),
+    "type": ('"c", shape: [3]', '"c", shape: [3], type: "INT32"'),
     "axis": ("buffer: 1", "buffer: 1, quantization: { scale: [1.0, 2.0, 3.0], quantized_dimension: 4 }"),
 }
 
