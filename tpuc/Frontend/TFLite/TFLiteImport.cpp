@@ -15,6 +15,7 @@
 #include <algorithm>
 #include <fmt/format.h>
 #include <map>
+#include <ranges>
 #include <unordered_set>
 
 using namespace mlir;
