@@ -25,6 +25,7 @@
 #include "tpuc/Dialect/Top/ReduceOps.h"
 #include "tpuc/Dialect/Top/ResizeOps.h"
 #include "tpuc/Dialect/Top/ShapeInference.h"
+#include "tpuc/Dialect/Top/ShapeOps.h"
 #include "tpuc/Dialect/Top/StructureOps.h"
 #include "tpuc/Dialect/Top/UnaryOps.h"
 #include "tpuc/Dialect/Tpu/StoredType.h"
@@ -65,18 +66,23 @@ static bool hasNoNumbers(Operation *op) {
          llvm::none_of(op->getResultTypes(), isNumber);
 }
 
-bool tpuc::isHugeConstant(Value value) {
-  auto weight = value.getDefiningOp<top::WeightOp>();
-  if (!weight || !isa<FloatType>(getElementTypeOrSelf(value.getType())))
+/// Whether `isWanted` is true of a number in a constant of floats.
+static bool hasNumber(top::WeightOp weight, llvm::function_ref<bool(float)> isWanted) {
+  if (!weight || !isa<FloatType>(getElementTypeOrSelf(weight.getType())))
     return false;
   Expected<Tensor> tensor = weight.read();
   if (!tensor)
     return false;
   const Tensor floats = convert(*tensor, DataType::F32);
-  const bool isHuge = llvm::any_of(
-      floats.data<float>(), [](float x) { return std::abs(x) > float(kMaxF16) && !std::isinf(x); });
+  const bool isThere = llvm::any_of(floats.data<float>(), isWanted);
   releaseMapped(tensor->rawBytes());
-  return isHuge;
+  return isThere;
+}
+
+bool tpuc::isHugeConstant(Value value) {
+  return hasNumber(value.getDefiningOp<top::WeightOp>(), [](float number) {
+    return std::abs(number) > float(kMaxF16) && !std::isinf(number);
+  });
 }
 
 bool tpuc::isAttentionMask(OpOperand &operand) {
@@ -125,6 +131,7 @@ StoragePlan::StoragePlan(func::FuncOp main, const TargetInfo &target, PlanOption
       if (quant::UniformQuantizedType type = typeFor(result))
         types[result] = type;
   findGates();
+  findMasks();
   for (Operation &op : main.front().without_terminator())
     decide(&op);
   decideNeeds();
@@ -191,6 +198,41 @@ void StoragePlan::findGates() {
     if (llvm::all_of(op.getUsers(),
                      [&](Operation *user) { return gates.contains(user) || isScaledBy(user); }))
       gates.insert(&op);
+  }
+}
+
+/// Whether an op puts infinities into its result by itself.
+static bool makesInfinity(Operation *op) {
+  if (auto pad = dyn_cast<top::PadOp>(op))
+    return pad.getMode() == "constant" && std::isinf(pad.getVal().convertToDouble());
+  if (auto fill = dyn_cast<top::ConstantFillOp>(op)) {
+    auto value = dyn_cast<FloatAttr>(fill.getValue());
+    return value && std::isinf(value.getValueAsDouble());
+  }
+  return llvm::none_of(op->getUsers(), isProduct) &&
+         hasNumber(dyn_cast<top::WeightOp>(op), [](float number) { return std::isinf(number); });
+}
+
+/// Softmaxes alone tell infinity from the end of integers: a maximum of saturated numbers is right.
+void StoragePlan::findMasks() {
+  if (!integerScheme)
+    return;
+  llvm::DenseSet<Operation *> infinite;
+  const auto isInfinite = [&](Value value) {
+    return value.getDefiningOp() && infinite.contains(value.getDefiningOp());
+  };
+  for (Operation &op : main.front().without_terminator()) {
+    const bool keeps = isa<top::AddOp, top::WhereOp>(op) || integerForm(&op) == IntegerForm::Moves;
+    if (makesInfinity(&op) || (keeps && llvm::any_of(op.getOperands(), isInfinite)))
+      infinite.insert(&op);
+  }
+  for (Operation &op : llvm::reverse(main.front().without_terminator())) {
+    const bool isRead = llvm::any_of(op.getUses(), [&](OpOperand &use) {
+      return isAttentionMask(use) || isa<top::SoftmaxOp>(use.getOwner()) ||
+             masks.contains(use.getOwner());
+    });
+    if (isRead && infinite.contains(&op))
+      masks.insert(&op);
   }
 }
 
@@ -374,6 +416,8 @@ Decision StoragePlan::decideFloat(Operation *op, const QuantScheme &wanted) {
 std::string StoragePlan::whyNotInteger(Operation *op) const {
   if (integerForm(op) == IntegerForm::None)
     return fmt::format("{} has no form on integers", op->getName().getStringRef().str());
+  if (masks.contains(op))
+    return "it makes a mask, whose infinities are no integers";
   if (const unsigned bits = bitWidth(integerScheme->activation);
       bits > kMaxTableBits && isTabulated(op))
     return fmt::format("{} has no form on integers of {} bits", op->getName().getStringRef().str(),

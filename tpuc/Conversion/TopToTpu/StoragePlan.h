@@ -120,6 +120,7 @@ public:
 
 private:
   void findGates();
+  void findMasks();
   void decide(mlir::Operation *op);
   Decision decideFloat(mlir::Operation *op, const QuantScheme &wanted);
   /// The wider floats that `op` is to be in, as it takes fewer cycles so; none of most ops.
@@ -145,6 +146,8 @@ private:
   llvm::DenseMap<mlir::Operation *, Decision> decisions;
   /// Ops on one number per channel whose results scale larger tensors.
   llvm::DenseSet<mlir::Operation *> gates;
+  /// Ops whose results have infinities that make weights of a softmax 0.
+  llvm::DenseSet<mlir::Operation *> masks;
   llvm::DenseMap<mlir::Value, quant::UniformQuantizedType> types;
 };
 
