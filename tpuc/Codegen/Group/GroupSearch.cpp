@@ -313,17 +313,18 @@ static double weightOf(const GroupTable::Option &option, const GroupWeights &wei
          weights.transfers * static_cast<double>(option.transfers);
 }
 
-Partition GroupTable::best(const GroupWeights &weights) {
-  const unsigned numLayers = this->numLayers();
-  std::vector<double> behind(numLayers + 1, 0);
-  std::vector<std::optional<GroupChoice>> chosen(numLayers);
-  for (unsigned first = numLayers; first-- > 0;)
-    for (unsigned end = first + 1; end <= std::min(numLayers, first + kWindow); ++end) {
-      const auto options = lookup(first, end - first);
+/// The groups with the least weight of the layers [begin, end), each of up to `mostLayers`.
+Partition GroupTable::lightest(unsigned begin, unsigned end, unsigned mostLayers,
+                               const GroupWeights &weights) const {
+  std::vector<double> behind(end + 1, 0);
+  std::vector<std::optional<GroupChoice>> chosen(end);
+  for (unsigned first = end; first-- > begin;)
+    for (unsigned next = first + 1; next <= std::min(end, first + mostLayers); ++next) {
+      const auto options = lookup(first, next - first);
       if (!options)
         continue;
       for (const Option &option : *options) {
-        const double weight = weightOf(option, weights) + behind[end];
+        const double weight = weightOf(option, weights) + behind[next];
         if (chosen[first] && weight >= behind[first])
           continue;
         behind[first] = weight;
@@ -332,8 +333,17 @@ Partition GroupTable::best(const GroupWeights &weights) {
       }
     }
   Partition partition;
-  for (unsigned first = 0; first < numLayers; first = chosen[first]->end())
+  for (unsigned first = begin; first < end; first = chosen[first]->end())
     partition.push_back(*chosen[first]);
+  return partition;
+}
+
+Partition GroupTable::divided(const GroupChoice &choice) const {
+  return lightest(choice.first, choice.end(), std::min((choice.count + 1) / 2, kWindow), {});
+}
+
+Partition GroupTable::best(const GroupWeights &weights) {
+  Partition partition = lightest(0, numLayers(), kWindow, weights);
   for (unsigned round = 0; round < kJoinRounds; ++round) {
     Partition longer = joined(partition, weights);
     if (longer == partition)

@@ -78,6 +78,9 @@ public:
   /// group is the one that weighs least together with them. Then groups that follow each other are
   /// made one, up to `kMostLayers`, where that weighs less.
   Partition best(const GroupWeights &weights);
+  /// The layers of a group of several, in groups of at most half as many that have been looked at
+  /// and take the least by estimate.
+  Partition divided(const GroupChoice &choice) const;
   /// The ways to tile a group of `count` layers, the one with the least estimate first; none if it
   /// is not possible, or of more than `kMostLayers`. For a concatenation by itself one that says
   /// nothing.
@@ -146,6 +149,8 @@ private:
                                      SuffixCache *tails = nullptr);
   std::shared_ptr<const Options> lookup(unsigned first, unsigned count) const;
   std::shared_ptr<const Options> lookedAt(unsigned first, unsigned count);
+  Partition lightest(unsigned begin, unsigned end, unsigned mostLayers,
+                     const GroupWeights &weights) const;
   Partition joined(Partition partition, const GroupWeights &weights);
 
   std::vector<mlir::Operation *> layers;

@@ -86,8 +86,9 @@ public:
       : main(main), bare(bare), place(place), options(options), backend(backend), threads(threads) {
   }
 
-  /// Groups, their times and places, in `percent` of the memory.
-  Expected<Parts> plan(int64_t percent) const;
+  /// Groups, their times and places, in `percent` of the memory. With `divides`, groups that do not
+  /// find their places are divided.
+  Expected<Parts> plan(int64_t percent, bool divides = false) const;
 
   /// Takes the groups that the timing simulator prefers to those planned for `percent` of the
   /// memory, or looks for better ones. The estimates of groups do not know what runs beside their
@@ -113,7 +114,8 @@ private:
   Expected<void> searchFrom(std::vector<Candidate> &starts) const;
   Expected<Parts> searched(std::vector<Candidate> starts) const;
   Expected<void> load(Parts &parts, GroupPlanner &planner) const;
-  Expected<void> schedule(SubNetGroups &part) const;
+  Expected<void> schedule(SubNetGroups &part, SmallVectorImpl<size_t> *unplaced = nullptr) const;
+  Expected<void> scheduleDivided(SubNetGroups &part) const;
   std::optional<Parts> fastestOf(ArrayRef<SubNetGroups> parts) const;
   std::vector<Parts> othersOf(ArrayRef<SubNetGroups> parts, int64_t percent) const;
   std::optional<Parts> withLeastWork(ArrayRef<SubNetGroups> parts) const;
@@ -189,9 +191,10 @@ Expected<void> GroupChooser::choose(SubNetGroups &part,
 }
 
 /// When the groups of a part run.
-Expected<void> GroupChooser::schedule(SubNetGroups &part) const {
-  Expected<NetworkSchedule> made = scheduleNetwork(part.subNet.layers, part.groups, backend, place,
-                                                   options.heuristics, part.mostFill);
+Expected<void> GroupChooser::schedule(SubNetGroups &part, SmallVectorImpl<size_t> *unplaced) const {
+  Expected<NetworkSchedule> made =
+      scheduleNetwork(part.subNet.layers, part.groups, backend, place, options.heuristics,
+                      part.mostFill, kAllocatorWork, unplaced);
   if (!made)
     return propagate(made);
   part.items = std::move(made->items);
@@ -200,7 +203,45 @@ Expected<void> GroupChooser::schedule(SubNetGroups &part) const {
   return {};
 }
 
-Expected<Parts> GroupChooser::plan(int64_t percent) const {
+/// Groups of a partition with those divided that `unplaced` names among its plans; all that can be,
+/// where none of those can.
+static Partition finer(const GroupTable &table, const Partition &partition,
+                       ArrayRef<size_t> unplaced) {
+  const auto divide = [&](auto &&isInTheWay) {
+    Partition made;
+    size_t number = 0;
+    for (const GroupChoice &choice : partition) {
+      const bool hasPlan = !(choice.isAlone && table.isFree(choice.first));
+      if (choice.count > 1 && isInTheWay(number))
+        llvm::append_range(made, table.divided(choice));
+      else
+        made.push_back(choice);
+      number += hasPlan ? 1 : 0;
+    }
+    return made;
+  };
+  Partition made = divide([&](size_t number) { return llvm::is_contained(unplaced, number); });
+  return made != partition ? made : divide([](size_t) { return true; });
+}
+
+/// Divides groups that stand in the way of others until all find their places: at the latest when
+/// each layer is by itself. Errors: even then there is no room.
+Expected<void> GroupChooser::scheduleDivided(SubNetGroups &part) const {
+  while (true) {
+    SmallVector<size_t> unplaced;
+    Expected<void> scheduled = schedule(part, &unplaced);
+    if (scheduled)
+      return scheduled;
+    Partition divided = finer(*part.table, part.partition, unplaced);
+    if (divided == part.partition)
+      return scheduled;
+    part.fastest.reset();
+    if (Expected<void> taken = take(part, std::move(divided)); !taken)
+      return taken;
+  }
+}
+
+Expected<Parts> GroupChooser::plan(int64_t percent, bool divides) const {
   Parts parts(bare.begin(), bare.end());
   const auto planner =
       std::make_shared<GroupPlanner>(backend, place.capacity(backend.info()).share(percent, 100),
@@ -212,7 +253,7 @@ Expected<Parts> GroupChooser::plan(int64_t percent) const {
     if (options.file.empty())
       if (Expected<void> chosen = choose(part, planner); !chosen)
         return propagate(chosen);
-    Expected<void> scheduled = schedule(part);
+    Expected<void> scheduled = divides ? scheduleDivided(part) : schedule(part);
     if (!scheduled && part.fastest)
       scheduled = takeFastest(part);
     if (!scheduled)
@@ -517,24 +558,30 @@ Expected<NetworkGroups> codegen::chooseGroups(func::FuncOp main, const GroupOpti
   SmallVector<ResidentConstants> pools(1);
   if (options.heuristics.residentConstants)
     pools.insert(pools.begin(), residentConstants(layersOf(*bare), backend));
-  for (const ResidentConstants &pool : pools) {
-    const PoolPlace place = {.pool = pool,
-                             .address = Footprint::capacityOf(backend.info())[pool.space] -
-                                        pool.rows.bytes()};
-    const GroupChooser chooser(main, *bare, place, options, backend, threads);
-    for (int64_t percent : {100, 97, 94, 90, 75, 50}) {
-      Expected<Parts> parts = chooser.plan(percent);
-      if (!parts) {
-        if (!failure)
-          failure = parts.error();
-        continue;
+  // Groups are divided where nothing else helps.
+  SmallVector<bool> ways = {false};
+  if (isChosen)
+    ways.push_back(true);
+  for (const bool divides : ways)
+    for (const ResidentConstants &pool : pools) {
+      const PoolPlace place = {.pool = pool,
+                               .address = Footprint::capacityOf(backend.info())[pool.space] -
+                                          pool.rows.bytes()};
+      const GroupChooser chooser(main, *bare, place, options, backend, threads);
+      for (int64_t percent : {100, 97, 94, 90, 75, 50}) {
+        Expected<Parts> parts = chooser.plan(percent, divides);
+        if (!parts) {
+          if (!failure)
+            failure = parts.error();
+          continue;
+        }
+        if (isChosen)
+          parts = chooser.preferred(std::move(*parts), percent);
+        if (!parts)
+          return propagate(parts);
+        return NetworkGroups{
+            .parts = std::move(*parts), .pool = pool, .poolAddress = place.address};
       }
-      if (isChosen)
-        parts = chooser.preferred(std::move(*parts), percent);
-      if (!parts)
-        return propagate(parts);
-      return NetworkGroups{.parts = std::move(*parts), .pool = pool, .poolAddress = place.address};
     }
-  }
   return tl::unexpected<Error>(*failure);
 }

@@ -81,8 +81,9 @@ struct RunCost {
 size_t leastMemory(llvm::ArrayRef<RunCost> runs);
 
 /// The groups of all sub-networks of the chip. Where what they need does not find its place, they
-/// are chosen again for a smaller memory; at last nothing is kept for the whole network. Errors:
-/// those of the file; layers that do not fit local memory.
+/// are chosen again for a smaller memory; then nothing is kept for the whole network. At last the
+/// groups that stand in the way are divided, down to one layer in each. Errors: those of the file;
+/// layers that do not fit local memory.
 Expected<NetworkGroups> chooseGroups(mlir::func::FuncOp main, const GroupOptions &options,
                                      const Backend &backend);
 

@@ -109,6 +109,8 @@ void Occupancy::add(Interval steps, unsigned space, int64_t amount) {
     bytes[static_cast<size_t>(step - first)][space] += amount;
 }
 
+using GroupSet = llvm::SmallPtrSet<const GroupPlan *, 4>;
+
 class Scheduler {
 public:
   Scheduler(ArrayRef<Operation *> layers, MutableArrayRef<GroupPlan> groups, const Backend &backend,
@@ -118,6 +120,8 @@ public:
 
   Expected<NetworkSchedule> run(int64_t mostFill, uint64_t work);
   Expected<int64_t> estimate();
+  /// The numbers of the groups that stood in the way where the last try found no room.
+  SmallVector<size_t> unplaced() const;
 
 private:
   Expected<void> collect();
@@ -149,6 +153,8 @@ private:
   int64_t end = 0;
   /// Of the loads that were moved last.
   std::vector<MovableLoad> loads;
+  /// Those that stood in the way when something found no room last.
+  GroupSet crowded;
 };
 
 int64_t Scheduler::available(Value value) const {
@@ -242,8 +248,11 @@ Expected<void> Scheduler::collect() {
     } else {
       continue;
     }
-    if (Expected<void> started = start(items.back()); !started)
+    if (Expected<void> started = start(items.back()); !started) {
+      for (const ScheduleItem &item : ArrayRef(items).take_back(2))
+        crowded.insert(item.group);
       return started;
+    }
   }
   return {};
 }
@@ -402,17 +411,48 @@ Expected<int64_t> Scheduler::moveLoads(const Footprint &room) {
   return cycles;
 }
 
+/// The owners of buffers that an allocation places beyond a capacity. Where none of these has
+/// several layers: of all that lie there at the same time.
+GroupSet crowdedBy(ArrayRef<alloc::Buffer> buffers, ArrayRef<const GroupPlan *> owners,
+                   const alloc::Allocation &allocation, int64_t capacity) {
+  GroupSet owning;
+  std::vector<const alloc::Buffer *> beyond;
+  for (auto [buffer, owner, offset] : llvm::zip_equal(buffers, owners, allocation.offsets))
+    if (offset + buffer.size > capacity) {
+      owning.insert(owner);
+      beyond.push_back(&buffer);
+    }
+  if (llvm::any_of(owning, [](const GroupPlan *group) { return group->layers.size() > 1; }))
+    return owning;
+  for (auto [buffer, owner] : llvm::zip_equal(buffers, owners))
+    for (const alloc::Buffer *other : beyond)
+      if (other->lower < buffer.upper && buffer.lower < other->upper)
+        owning.insert(owner);
+  return owning;
+}
+
+SmallVector<size_t> Scheduler::unplaced() const {
+  SmallVector<size_t> numbers;
+  for (auto [number, group] : llvm::enumerate(groups))
+    if (crowded.contains(&group))
+      numbers.push_back(number);
+  return numbers;
+}
+
 /// Whether everything in a memory space has found its place.
 Expected<bool> Scheduler::allocate(unsigned space, uint64_t work) {
   alloc::AllocationProblem problem;
   std::vector<std::pair<int64_t *, size_t>> results;
-  const auto add = [&](int64_t size, Interval interval) {
+  // The groups that buffers belong to.
+  std::vector<const GroupPlan *> owners;
+  const auto add = [&](const GroupPlan &owner, int64_t size, Interval interval) {
     alloc::Buffer buffer;
     buffer.lower = interval.first;
     buffer.upper = interval.last + 1;
     buffer.size = size;
     buffer.alignment = localAlignment(backend.info(), space);
     problem.buffers.push_back(std::move(buffer));
+    owners.push_back(&owner);
     return problem.buffers.size() - 1;
   };
   for (const ScheduleItem &item : items) {
@@ -422,14 +462,14 @@ Expected<bool> Scheduler::allocate(unsigned space, uint64_t work) {
     if (space == kTileSpace)
       for (auto [layer, scratch] : llvm::enumerate(group.scratchBytes)) {
         const int64_t unit = item.start + static_cast<int64_t>(layer);
-        results.emplace_back(&group.scratchAddresses[layer], add(scratch, {unit, unit}));
+        results.emplace_back(&group.scratchAddresses[layer], add(group, scratch, {unit, unit}));
       }
     for (GroupTensor &tensor : group.tensors) {
       if (tensor.space != space || tensor.isResident || tensor.container)
         continue;
       std::optional<size_t> first;
       for (Interval interval : occupied(group, tensor)) {
-        const size_t part = add(tensor.bytes * tensor.buffers,
+        const size_t part = add(group, tensor.bytes * tensor.buffers,
                                 {item.start + interval.first, item.start + interval.last});
         if (first)
           problem.subBuffers.push_back({.buffer = part, .container = *first, .offset = 0});
@@ -439,7 +479,7 @@ Expected<bool> Scheduler::allocate(unsigned space, uint64_t work) {
       // The first tile has the first of the places.
       if (tensor.earlyStep && *tensor.earlyStep < tensor.transferStep)
         problem.subBuffers.push_back(
-            {.buffer = add(tensor.bytes,
+            {.buffer = add(group, tensor.bytes,
                            {item.start + *tensor.earlyStep, item.start + tensor.transferStep - 1}),
              .container = *first,
              .offset = 0});
@@ -454,8 +494,10 @@ Expected<bool> Scheduler::allocate(unsigned space, uint64_t work) {
   Expected<alloc::Allocation> allocation = alloc::allocate(problem, options);
   if (!allocation)
     return propagate(allocation);
-  if (!allocation->fits(capacity[space]))
+  if (!allocation->fits(capacity[space])) {
+    crowded = crowdedBy(problem.buffers, owners, *allocation, capacity[space]);
     return false;
+  }
   for (auto [address, buffer] : results)
     *address = allocation->offsets[buffer];
   return true;
@@ -513,6 +555,11 @@ Expected<NetworkSchedule> codegen::scheduleNetwork(ArrayRef<Operation *> layers,
                                                    MutableArrayRef<GroupPlan> groups,
                                                    const Backend &backend, const PoolPlace &pool,
                                                    const Heuristics &heuristics, int64_t mostFill,
-                                                   uint64_t work) {
-  return Scheduler(layers, groups, backend, pool, heuristics).run(mostFill, work);
+                                                   uint64_t work,
+                                                   SmallVectorImpl<size_t> *unplaced) {
+  Scheduler scheduler(layers, groups, backend, pool, heuristics);
+  Expected<NetworkSchedule> made = scheduler.run(mostFill, work);
+  if (!made && unplaced)
+    *unplaced = scheduler.unplaced();
+  return made;
 }

@@ -59,11 +59,13 @@ struct NetworkSchedule {
 /// Orders `groups` of `layers`, a sub-network, and those of these that move data, chooses when each
 /// begins, brings loads of constants forward, and gives everything its place in its memory space,
 /// there in front of the pool. What is fuller than `mostFill` is not tried; `work` is for one try.
-/// Errors: there is no room.
+/// Errors: there is no room; `unplaced` then has the numbers of the groups that stand where the
+/// last try found none, as far as that is known.
 Expected<NetworkSchedule>
 scheduleNetwork(llvm::ArrayRef<mlir::Operation *> layers, llvm::MutableArrayRef<GroupPlan> groups,
                 const Backend &backend, const PoolPlace &pool, const Heuristics &heuristics = {},
-                int64_t mostFill = kMostFill, uint64_t work = kAllocatorWork);
+                int64_t mostFill = kMostFill, uint64_t work = kAllocatorWork,
+                llvm::SmallVectorImpl<size_t> *unplaced = nullptr);
 
 /// How long that takes by estimate, if everything finds its place. Errors: there is no room.
 Expected<int64_t> estimateNetwork(llvm::ArrayRef<mlir::Operation *> layers,
