@@ -2,7 +2,7 @@
 """Measures what networks of floats answer on a chip: boxes and key points beside LiteRT's, on pictures.
 
 usage: tasks.py --tools build/bin --pictures FOLDER [--modes F32,F16,...] [--filter REGEX] [--count N]
-                [--calibration N] [--chip NAME] [--opt N] [--file_runs N] [--json FILE] FOLDER
+                [--calibration N] [--cali_method NAME] [--chip NAME] [--opt N] [--file_runs N] [--json FILE] FOLDER
 
 FOLDER has the networks that networks.py names. --pictures has these files of the Debian packages opencv-doc
 4.6.0 and python3-skimage 0.19.3: vtest.avi, basketball1.png, basketball2.png, messi5.jpg, astronaut.png,
@@ -205,6 +205,7 @@ class Network:
     def __init__(self, arguments, path, pictures, place):
         self.tools, self.place = arguments.tools, place
         self.options = ["--chip", arguments.chip, "--opt", arguments.opt]
+        self.cali_method = arguments.cali_method
         make, limits, self.task = NETWORKS[path.stem]
         self.model = litert.Interpreter(str(path), num_threads=1,
                                         experimental_op_resolver_type=litert.OpResolverType.BUILTIN_REF)
@@ -235,7 +236,8 @@ class Network:
         if mode == "INT8":
             if not (self.place / "table").exists():
                 run(self.tools / "run_calibration", self.place / "net.mlir", "--dataset", self.place / "data",
-                    "--input_num", len(list((self.place / "data").iterdir())), "-o", self.place / "table")
+                    "--input_num", len(list((self.place / "data").iterdir())), "--cali_method",
+                    self.cali_method, "-o", self.place / "table")
             options += ["--asymmetric", "--calibration_table", self.place / "table"]
         run(self.tools / "model_deploy", "--mlir", self.place / "net.mlir", *options, *self.options, "--model",
             self.place / f"{mode}.file")
@@ -281,6 +283,7 @@ def main():
     parser.add_argument("--filter", default="")
     parser.add_argument("--count", type=int, default=40)
     parser.add_argument("--calibration", type=int, default=40)
+    parser.add_argument("--cali_method", default="auto", help="of run_calibration, for INT8 [default: auto]")
     parser.add_argument("--chip", default="BM1684X")
     parser.add_argument("--opt", type=int, default=1, help="of model_deploy")
     parser.add_argument("--file_runs", type=int, default=1)
