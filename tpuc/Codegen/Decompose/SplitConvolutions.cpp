@@ -19,6 +19,7 @@
 #include "tpuc/Codegen/Layers.h"
 #include "tpuc/Codegen/Passes.h"
 #include "tpuc/Dialect/Top/MainFunction.h"
+#include "tpuc/Dialect/Top/Names.h"
 #include "tpuc/Dialect/Top/StructureOps.h"
 #include "tpuc/Dialect/Tpu/ConvolutionOps.h"
 #include "tpuc/Dialect/Tpu/MovementOps.h"
