@@ -51,6 +51,22 @@ std::vector<uint32_t> waitsOf(Builder &builder) {
   return waits;
 }
 
+/// What commands leave in global memory, where 0, 7, 14 … modulo 251 stand in the first `count`
+/// bytes and zeros in as many behind them.
+std::vector<uint8_t> globalAfter(const Expected<CommandStreams> &streams, int64_t count) {
+  EXPECT_TRUE(streams) << streams.error().message();
+  const Expected<Program> program = Program::create(streams->tiu, streams->gdma, "a transfer");
+  EXPECT_TRUE(program) << program.error().message();
+  std::vector<uint8_t> global(static_cast<size_t>(2 * count));
+  for (size_t i = 0; i < static_cast<size_t>(count); ++i)
+    global[i] = static_cast<uint8_t>(i * 7 % 251);
+  Memory memory;
+  EXPECT_TRUE(memory.mapGlobal(kGlobalBase, global));
+  ThreadPool pool{1};
+  EXPECT_TRUE(program->run(memory, pool));
+  return global;
+}
+
 /// What turning makes of 0, 1, 2 … in batches, rows, height and columns of bytes.
 std::vector<uint8_t> turnedBytes(Builder &builder, const Extents &shape) {
   const int64_t count = shape[0] * shape[1] * shape[2] * shape[3];
@@ -59,20 +75,7 @@ std::vector<uint8_t> turnedBytes(Builder &builder, const Extents &shape) {
                                        kGlobalBase + static_cast<uint64_t>(count));
   const Expected<void> done = emitGlobalTurn(builder, from, to);
   EXPECT_TRUE(done) << done.error().message();
-  const Expected<CommandStreams> streams = builder.finish();
-  EXPECT_TRUE(streams) << streams.error().message();
-  std::vector<uint8_t> global(static_cast<size_t>(2 * count));
-  for (size_t i = 0; i < static_cast<size_t>(count); ++i)
-    global[i] = static_cast<uint8_t>(i * 7 % 251);
-  Memory memory;
-  EXPECT_TRUE(memory.mapGlobal(kGlobalBase, global));
-  ThreadPool pool{1};
-  for (const Command &command : streams->gdma) {
-    const Expected<PreparedCommand> prepared = prepare(command, "a turn");
-    EXPECT_TRUE(prepared) << prepared.error().message();
-    Exec exec{memory, pool, kernelsFor(bestSimdLevel())};
-    EXPECT_FALSE(prepared->step(exec));
-  }
+  const std::vector<uint8_t> global = globalAfter(builder.finish(), count);
   return {global.begin() + count, global.end()};
 }
 
@@ -114,17 +117,7 @@ struct RoundTrip {
 
   /// What comes back, where `builder` has the commands; and what was there.
   std::pair<std::vector<uint8_t>, std::vector<uint8_t>> run(Builder &builder) const {
-    const Expected<CommandStreams> streams = builder.finish();
-    EXPECT_TRUE(streams) << streams.error().message();
-    const Expected<Program> program = Program::create(streams->tiu, streams->gdma, "images");
-    EXPECT_TRUE(program) << program.error().message();
-    std::vector<uint8_t> global(static_cast<size_t>(2 * count));
-    for (size_t i = 0; i < static_cast<size_t>(count); ++i)
-      global[i] = static_cast<uint8_t>(i * 7 % 251);
-    Memory memory;
-    EXPECT_TRUE(memory.mapGlobal(kGlobalBase, global));
-    ThreadPool pool{1};
-    EXPECT_TRUE(program->run(memory, pool));
+    const std::vector<uint8_t> global = globalAfter(builder.finish(), count);
     return {{global.begin() + count, global.end()}, {global.begin(), global.begin() + count}};
   }
 
@@ -145,16 +138,7 @@ std::pair<size_t, bool> spreadCopy(DataType type, int64_t columns, int64_t step,
   Builder builder;
   EXPECT_TRUE(emitGlobalCopy(builder, from, to));
   const Expected<CommandStreams> streams = builder.finish();
-  EXPECT_TRUE(streams) << streams.error().message();
-  const Expected<Program> program = Program::create(streams->tiu, streams->gdma, "a copy");
-  EXPECT_TRUE(program) << program.error().message();
-  std::vector<uint8_t> global(static_cast<size_t>(2 * count * bytes));
-  for (size_t i = 0; i < global.size() / 2; ++i)
-    global[i] = static_cast<uint8_t>(i * 7 % 251);
-  Memory memory;
-  EXPECT_TRUE(memory.mapGlobal(kGlobalBase, global));
-  ThreadPool pool{1};
-  EXPECT_TRUE(program->run(memory, pool));
+  const std::vector<uint8_t> global = globalAfter(streams, count * bytes);
   bool isRight = true;
   for (int64_t element = 0; element < 6 * columns; ++element)
     for (int64_t byte = 0; byte < bytes; ++byte)
