@@ -34,6 +34,7 @@
 #include "tpuc/Support/Quantize.h"
 
 #include "mlir/IR/TypeUtilities.h"
+#include "llvm/ADT/SetVector.h"
 
 #include <fmt/format.h>
 
@@ -213,27 +214,39 @@ static bool makesInfinity(Operation *op) {
          hasNumber(dyn_cast<top::WeightOp>(op), [](float number) { return std::isinf(number); });
 }
 
+/// Whether infinities of an operand are some of its result.
+static bool keepsInfinity(Operation *op) {
+  return isa<top::AddOp, top::WhereOp>(op) || integerForm(op) == IntegerForm::Moves;
+}
+
 /// Softmaxes alone tell infinity from the end of integers: a maximum of saturated numbers is right.
 void StoragePlan::findMasks() {
   if (!integerScheme)
     return;
+  const auto isRead = [](Operation &op, llvm::function_ref<bool(Operation *)> readsMask) {
+    return llvm::any_of(op.getUses(), [&](OpOperand &use) {
+      return isAttentionMask(use) || isa<top::SoftmaxOp>(use.getOwner()) ||
+             readsMask(use.getOwner());
+    });
+  };
+  // Only what may get there is looked into: constants may be large.
+  llvm::SetVector<Operation *> behind;
+  const auto leadsThere = [&](Operation *user) {
+    return behind.contains(user) && (keepsInfinity(user) || makesInfinity(user));
+  };
+  for (Operation &op : llvm::reverse(main.front().without_terminator()))
+    if (isRead(op, leadsThere))
+      behind.insert(&op);
   llvm::DenseSet<Operation *> infinite;
   const auto isInfinite = [&](Value value) {
     return value.getDefiningOp() && infinite.contains(value.getDefiningOp());
   };
-  for (Operation &op : main.front().without_terminator()) {
-    const bool keeps = isa<top::AddOp, top::WhereOp>(op) || integerForm(&op) == IntegerForm::Moves;
-    if (makesInfinity(&op) || (keeps && llvm::any_of(op.getOperands(), isInfinite)))
-      infinite.insert(&op);
-  }
-  for (Operation &op : llvm::reverse(main.front().without_terminator())) {
-    const bool isRead = llvm::any_of(op.getUses(), [&](OpOperand &use) {
-      return isAttentionMask(use) || isa<top::SoftmaxOp>(use.getOwner()) ||
-             masks.contains(use.getOwner());
-    });
-    if (isRead && infinite.contains(&op))
-      masks.insert(&op);
-  }
+  for (Operation *op : llvm::reverse(behind))
+    if (makesInfinity(op) || (keepsInfinity(op) && llvm::any_of(op->getOperands(), isInfinite)))
+      infinite.insert(op);
+  for (Operation *op : behind)
+    if (infinite.contains(op) && isRead(*op, [&](Operation *user) { return masks.contains(user); }))
+      masks.insert(op);
 }
 
 void StoragePlan::decide(Operation *op) {
