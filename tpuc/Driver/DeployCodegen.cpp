@@ -241,7 +241,8 @@ std::set<std::string> DeployRun::layersToKeep() const {
 }
 
 /// Where the code generator may search, layers that take fewer cycles in wider floats are in these:
-/// those of a network on integers in F16; where any are, and in a network of 16 bits, in F32.
+/// those of a network on integers in F16; where any are, in a network of 16 bits, and on chips
+/// without F16, in F32.
 Expected<void> DeployRun::useFasterLayers() {
   if (!summary.modelFile || options.codegen.opt <= kQuickOpt || lowering.strict ||
       lowering.scheme.activation == DataType::F32 || summary.weightBytes > kMostTriedWeights)
@@ -254,7 +255,9 @@ Expected<void> DeployRun::useFasterLayers() {
   LoweringOptions best = lowering;
   bool isFaster = true;
   for (auto wider : {&LoweringOptions::fasterInF16, &LoweringOptions::fasterInF32}) {
-    if (wider == &LoweringOptions::fasterInF16 && !lowering.scheme.isQuantized())
+    const bool isF16 = wider == &LoweringOptions::fasterInF16;
+    if ((isF16 && !lowering.scheme.isQuantized()) ||
+        !target->schemes.contains(isF16 ? schemes::kF16 : schemes::kF32))
       continue;
     const auto measureThese = [&](const std::vector<std::string> &names,
                                   bool isQuick) -> Expected<MeasuredNetwork> {
