@@ -1,6 +1,5 @@
 // Integers of 64 bits are cast and compared by their words, and moved as words: nothing of it is left
 // to the host, and numbers that 32 bits do not hold are those of the lowered network, too.
-// UNSUPPORTED: chip-bm1684
 // RUN: rm -rf %t.dir && mkdir -p %t.dir
 // RUN: sed s/bm1684x/%chip/ %s > %t.dir/net.mlir
 // RUN: tpuc-opt %t.dir/net.mlir --decompose --mlir-print-debuginfo --mlir-print-local-scope -o %t.dir/parts.mlir

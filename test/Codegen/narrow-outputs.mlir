@@ -1,6 +1,5 @@
 // Places of extremes are below 2^24. Where they are results of the network, the chip gives them as
 // integers of 32 bits; what is unknown stays long.
-// UNSUPPORTED: chip-bm1684
 // RUN: rm -rf %t.dir && mkdir -p %t.dir
 // RUN: sed s/bm1684x/%chip/ %s > %t.dir/net.mlir
 // RUN: tpuc-opt %t.dir/net.mlir --decompose --mlir-print-debuginfo --mlir-print-local-scope | FileCheck %s

@@ -14,7 +14,10 @@
 #include "tpuc/Dialect/Top/TypeUtils.h"
 #include "tpuc/Dialect/Tpu/BinaryOps.h"
 #include "tpuc/Dialect/Tpu/IndexOps.h"
+#include "tpuc/Dialect/Tpu/MatrixOps.h"
 #include "tpuc/Dialect/Tpu/UnaryOps.h"
+
+#include <cmath>
 
 using namespace mlir;
 using namespace tpuc;
@@ -47,16 +50,21 @@ Value chosenFromFront(OpMaker &maker, Value number, Value fromEnd) {
                     {isNegative, fromEnd, number}, {});
 }
 
-/// In f32, which holds all indices of extents up to `kMostExact`. What is out of range at either
-/// end stays so: it is a large number as ui32.
-Value computedFromFront(OpMaker &maker, Value indices, int64_t extent) {
+/// In f32, which holds all indices of extents up to `kMostExact`.
+Value numbersFromFront(OpMaker &maker, Value indices, int64_t extent) {
   OpBuilder &builder = maker.builder;
   const Value narrow = maker.converted(indices, builder.getI32Type(), "low");
   const Value number = maker.converted(narrow, builder.getF32Type(), "number");
   NamedAttrList offset;
   offset.set("const_val", builder.getF64FloatAttr(static_cast<double>(extent)));
   const Value fromEnd = maker.makeLike<tpu::AddConstOp>("from_end", number, offset);
-  const Value chosen = chosenFromFront(maker, number, fromEnd);
+  return chosenFromFront(maker, number, fromEnd);
+}
+
+/// What is out of range at either end stays so: it is a large number as ui32.
+Value computedFromFront(OpMaker &maker, Value indices, int64_t extent) {
+  OpBuilder &builder = maker.builder;
+  const Value chosen = numbersFromFront(maker, indices, extent);
   const Value whole = maker.converted(chosen, builder.getI32Type(), "whole");
   return maker.converted(whole, builder.getIntegerType(32, /*isSigned=*/false), "unsigned");
 }
@@ -121,6 +129,50 @@ Value entryFromFront(OpMaker &maker, const Entry &entry, ArrayRef<int64_t> dims,
     turned.getDefiningOp()->setLoc(NameLoc::get(maker.builder.getStringAttr(name)));
   }
   return maker.reshaped(maker.part(turned, 0, entry.index, 1, "entry"), dims, "indices");
+}
+
+/// Whether rows of `table` may be found by a product with all of it: a constant of finite numbers
+/// that takes little to load.
+bool isSmallTable(Value table) {
+  constexpr int64_t kMostBytes = 2 << 20;
+  if (OpMaker::typeOf(table).getElementType() != Float32Type::get(table.getContext()) ||
+      byteSize(DataType::F32, OpMaker::typeOf(table).getNumElements()) > kMostBytes)
+    return false;
+  const std::optional<Tensor> numbers = OpMaker::constantOf(table);
+  return numbers &&
+         llvm::all_of(numbers->data<float>(), [](float each) { return std::isfinite(each); });
+}
+
+/// Rows of a constant table by computed indices, where the chip cannot gather: a product of the
+/// table with a matrix whose rows have a one where the index is. Indices out of range give rows of
+/// zeros. None where the chip does not do all of that.
+Value rowsByProduct(OpMaker &maker, tpu::GatherOp op) {
+  const ArrayRef<int64_t> dims = OpMaker::dimsOf(op.getInput());
+  if (OpMaker::frontAxis(op.getAxis(), op.getInput()) != 0 || dims.size() < 2 ||
+      !isSmallTable(op.getInput()))
+    return {};
+  const int64_t extent = dims[0], length = OpMaker::typeOf(op.getInput()).getNumElements() / extent;
+  const int64_t count = OpMaker::typeOf(op.getIndices()).getNumElements();
+  OpBuilder &builder = maker.builder;
+  const Value numbers = numbersFromFront(maker, op.getIndices(), extent);
+  Tensor places(DataType::F32, Shape({1, extent}));
+  for (auto [place, number] : llvm::enumerate(places.mutableData<float>()))
+    number = static_cast<float>(place);
+  NamedAttrList equal;
+  equal.set("mode", builder.getStringAttr("Equal"));
+  const Value isThere = maker.make(
+      tpu::CompareOp::getOperationName(), "is_there",
+      Type(RankedTensorType::get({count, extent}, builder.getI1Type())),
+      {maker.reshaped(numbers, {count, 1}, "column"), maker.weight(places, "places")}, equal);
+  const Value ones = maker.converted(isThere, builder.getF32Type(), "ones");
+  const Value table = maker.reshaped(op.getInput(), {extent, length}, "table");
+  const Value rows =
+      maker.make<tpu::MatMulOp>("rows", {count, length}, {ones, table, maker.none()});
+  if (llvm::all_of(ValueRange{numbers, isThere, ones, rows},
+                   [&](Value made) { return maker.isLocal(made); }))
+    return maker.reshaped(rows, OpMaker::dimsOf(op.getOutput()), "gathered");
+  eraseUnused(rows.getDefiningOp());
+  return {};
 }
 
 } // namespace
@@ -233,9 +285,16 @@ bool codegen::decomposeGather(OpMaker &maker) {
                     : computedFromFront(maker, op.getIndices(), extent);
   }
   NamedAttrList attributes(op->getAttrs());
-  maker.replace(0, maker.make(tpu::GatherOp::getOperationName(), "rows",
-                              Type(OpMaker::typeOf(op.getOutput())), {op.getInput(), indices},
-                              attributes));
+  Value rows =
+      maker.make(tpu::GatherOp::getOperationName(), "rows", Type(OpMaker::typeOf(op.getOutput())),
+                 {op.getInput(), indices}, attributes);
+  if (!maker.backend.placeOf(rows.getDefiningOp())) {
+    eraseUnused(rows.getDefiningOp());
+    rows = rowsByProduct(maker, op);
+    if (!rows)
+      return false;
+  }
+  maker.replace(0, rows);
   return true;
 }
 

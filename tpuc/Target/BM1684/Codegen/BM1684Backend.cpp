@@ -144,7 +144,13 @@ Expected<SmallVector<int64_t>> BM1684Backend::runCycles(Commands emit) const {
 int64_t BM1684Backend::tileUnit(Operation *op, unsigned axis) const {
   // Short rows of columns waste lines of lanes.
   const bool isOfColumns = axis == kAxisW && isa<tpu::MatMulOp>(op);
-  if (axis == kAxisN && !isa<tpu::MatMulOp>(op) && isOnIntegers(op))
+  const auto hasBytes = [&] {
+    for (unsigned index = 0; index <= op->getNumOperands(); ++index)
+      if (byteSize(elementTypeOf(op, index), 1) == 1)
+        return true;
+    return false;
+  };
+  if (axis == kAxisN && !isa<tpu::MatMulOp>(op) && hasBytes())
     return info().layout.int8BatchPerWord;
   return axis == kAxisC || isOfColumns ? info().tiles().lanes : 1;
 }

@@ -18,6 +18,9 @@ namespace tpuc::bm1684::backend {
 const KernelTable &layerKernels();
 /// Element-wise functions of one and two operands.
 const KernelTable &elementwiseKernels();
+/// Ops that compare, choose, combine truth values or convert between element types, on elements of
+/// 8 and 32 bits.
+const KernelTable &selectKernels();
 
 /// Operand `index` and the result of an op, in local memory.
 LocalTensor operandOf(const codegen::TiledOp &tiled, unsigned index);

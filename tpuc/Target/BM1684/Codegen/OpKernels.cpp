@@ -29,7 +29,7 @@ bool takesPart(const TiledOp &tiled, unsigned index, const LocalTile &local) {
   const int64_t skipped = local.tile[kAxisN].begin - (*local.held)[kAxisN].begin;
   return layout.form == OperandForm::Tensor && (*local.held)[kAxisD].size == 1 &&
          (*local.held)[kAxisC] == local.tile[kAxisC] &&
-         (layout.type == DataType::F32 || skipped % kItemsOfWord == 0);
+         (byteSize(layout.type, 1) == 4 || skipped % kItemsOfWord == 0);
 }
 
 /// Tensors that no local tensor stands for.
@@ -47,7 +47,8 @@ Expected<void> checkDimensions(const TiledOp &tiled) {
 
 /// The first rule that takes an op; null if there is none.
 const KernelRule *ruleOf(Operation *op) {
-  for (const KernelTable *table : {&integerKernels(), &elementwiseKernels(), &layerKernels()})
+  for (const KernelTable *table :
+       {&integerKernels(), &selectKernels(), &elementwiseKernels(), &layerKernels()})
     if (const KernelRule *rule = table->find(op))
       return rule;
   return nullptr;

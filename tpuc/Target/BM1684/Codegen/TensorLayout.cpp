@@ -20,6 +20,8 @@
 #include "tpuc/Target/BM168x/Codegen/Constants.h"
 #include "tpuc/Target/BM168x/Codegen/RecurrentOps.h"
 
+#include <cmath>
+
 using namespace mlir;
 using namespace tpuc::codegen;
 
@@ -44,11 +46,18 @@ bool isIntegerBias(mlir::Operation *op, unsigned index) {
 DataType elementTypeOf(mlir::Operation *op, unsigned index) {
   if (isIntegerBias(op, index))
     return DataType::I16;
-  return storageDataType(valueAt(op, index).getType()).value_or(DataType::F32);
+  const DataType type = storageDataType(valueAt(op, index).getType()).value_or(DataType::F32);
+  // Truth values are bytes of 0 and 1.
+  return type == DataType::Bool ? DataType::U8 : type;
 }
 
-/// Whether an op takes a constant operand of one element as a number.
-static bool takesNumber(mlir::Operation *op) {
+/// Whether an op takes a constant operand of one element as a number: one that is exact.
+static bool takesNumber(mlir::Operation *op, unsigned index) {
+  if (isa<tpu::CompareOp>(op) || (isa<tpu::WhereOp>(op) && index > 0)) {
+    constexpr double kMostExact = 1 << 24;
+    return isFloat(elementTypeOf(op, index)) ||
+           std::abs(scalarOperand(op, index).value_or(0)) <= kMostExact;
+  }
   return isa<tpu::AddOp, tpu::SubOp, tpu::MulOp, tpu::DivOp, tpu::MaxOp, tpu::MinOp, tpu::PReluOp>(
       op);
 }
@@ -107,7 +116,7 @@ OperandForm operandForm(mlir::Operation *op, unsigned index) {
     return OperandForm::Transposed;
   if (isa<tpu::LayerNormOp, tpu::PixelNormOp, tpu::RMSNormOp>(op) && index > 0 && !isResult)
     return OperandForm::FirstLane;
-  if (takesNumber(op) && !isResult && scalarOperand(op, index))
+  if (!isResult && takesNumber(op, index) && scalarOperand(op, index))
     return OperandForm::Absent;
   return OperandForm::Tensor;
 }

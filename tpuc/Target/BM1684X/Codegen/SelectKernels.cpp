@@ -9,12 +9,9 @@
 #include "tpuc/Target/BM1684X/Codegen/SelectKernels.h"
 #include "tpuc/Dialect/Tpu/BinaryOps.h"
 #include "tpuc/Dialect/Tpu/UnaryOps.h"
-#include "tpuc/Support/Float.h"
 #include "tpuc/Target/BM1684X/Codegen/SlicedOperands.h"
 #include "tpuc/Target/BM1684X/Kernels/Select.h"
-
-#include "llvm/ADT/StringSwitch.h"
-#include <cmath>
+#include "tpuc/Target/BM168x/Codegen/Comparisons.h"
 
 using namespace mlir;
 using namespace tpuc::codegen;
@@ -22,6 +19,8 @@ using namespace tpuc::codegen;
 namespace tpuc::bm1684x::backend {
 
 // Not the machine's.
+using bm168x::backend::compareKind;
+using bm168x::backend::holdsAll;
 using mlir::Operation;
 
 namespace {
@@ -38,16 +37,6 @@ Expected<void> checkElements(const TiledOp &tiled) {
                        "elements of at most 32 bits");
   }
   return {};
-}
-
-CompareKind compareKind(StringRef mode) {
-  return llvm::StringSwitch<CompareKind>(mode)
-      .Case("Equal", CompareKind::Equal)
-      .Case("NotEqual", CompareKind::NotEqual)
-      .Case("Greater", CompareKind::Greater)
-      .Case("GreaterOrEqual", CompareKind::GreaterOrEqual)
-      .Case("Less", CompareKind::Less)
-      .Default(CompareKind::LessOrEqual);
 }
 
 /// Operand `index`, or the number that it is.
@@ -71,72 +60,18 @@ Kernels compared(const TiledOp &tiled, CompareKind kind, BinaryOperand left, Bin
   return selected(tiled, std::move(select));
 }
 
-/// The comparison with the operands exchanged.
-CompareKind mirrored(CompareKind kind) {
-  switch (kind) {
-  case CompareKind::Greater:
-    return CompareKind::Less;
-  case CompareKind::GreaterOrEqual:
-    return CompareKind::LessOrEqual;
-  case CompareKind::Less:
-    return CompareKind::Greater;
-  case CompareKind::LessOrEqual:
-    return CompareKind::GreaterOrEqual;
-  default:
-    return kind;
-  }
-}
-
-/// The numbers of a type on both sides of one, which are the same where it is one of them.
-struct Neighbours {
-  double below, above;
-};
-
-Neighbours neighboursOf(DataType type, double number) {
-  if (!isFloat(type))
-    return {std::floor(number), std::ceil(number)};
-  const auto single = static_cast<float>(number);
-  const auto toward = [&](RoundingMode mode) -> double {
-    return type == DataType::F16    ? roundToFormat<DataType::F16>(single, mode)
-           : type == DataType::BF16 ? roundToFormat<DataType::BF16>(single, mode)
-                                    : single;
-  };
-  return {toward(RoundingMode::Down), toward(RoundingMode::Up)};
-}
-
-/// Compared with a number between two of the type: with one of the two. None is equal.
-Kernels comparedBetween(const TiledOp &tiled, CompareKind kind, const LocalTensor &input,
-                        const Neighbours &neighbours) {
-  switch (kind) {
-  case CompareKind::Greater:
-  case CompareKind::GreaterOrEqual:
-    return compared(tiled, CompareKind::GreaterOrEqual, input, neighbours.above);
-  case CompareKind::Less:
-  case CompareKind::LessOrEqual:
-    return compared(tiled, CompareKind::LessOrEqual, input, neighbours.below);
-  default: {
-    Select select;
-    select.left = input;
-    select.right = 0.0;
-    select.ifTrue = select.ifFalse = kind == CompareKind::NotEqual ? 1.0 : 0.0;
-    return selected(tiled, std::move(select));
-  }
-  }
-}
-
 Kernels compareConstKernels(tpu::CompareConstOp op, const TiledOp &tiled) {
-  const double number = op.getConstVal().convertToDouble();
   const LocalTensor input = operandOf(tiled, 0);
-  const CompareKind mode = compareKind(op.getMode());
-  const CompareKind kind = op.getInversed() ? mirrored(mode) : mode;
-  constexpr double kMost = 127;
-  if (!isFloat(input.type) && byteSize(input.type, 1) == 1 &&
-      (number > kMost || number < (isSigned(input.type) ? -kMost : 0)))
-    return makeError("", "bytes compared with " + std::to_string(number), "at most 127");
-  const Neighbours neighbours = neighboursOf(input.type, number);
-  if (neighbours.below != neighbours.above)
-    return comparedBetween(tiled, kind, input, neighbours);
-  return compared(tiled, kind, input, number);
+  auto asked = bm168x::backend::numberComparison(op, input.type);
+  if (!asked)
+    return propagate(asked);
+  if (!asked->always)
+    return compared(tiled, asked->kind, input, asked->number);
+  Select select;
+  select.left = input;
+  select.right = 0.0;
+  select.ifTrue = select.ifFalse = *asked->always ? 1.0 : 0.0;
+  return selected(tiled, std::move(select));
 }
 
 /// A choice by a condition: 0 stands for false.
@@ -157,16 +92,6 @@ Kernels logicalKernels(tpu::LogicalBinaryOp op, const TiledOp &tiled) {
   if (op.getMode() == "Or")
     return chosen(tiled, 1.0, right);
   return compared(tiled, CompareKind::NotEqual, operandOf(tiled, 0), right);
-}
-
-/// Whether every integer of type `from` is one of `to`.
-bool holdsAll(DataType to, DataType from) {
-  if (from == DataType::Bool)
-    return true;
-  if (isSigned(from) && !isSigned(to))
-    return false;
-  const int64_t spare = isSigned(to) && !isSigned(from) ? 1 : 0;
-  return byteSize(to, 1) >= byteSize(from, 1) + spare;
 }
 
 Kernels castKernels(const TiledOp &tiled) {

@@ -18,10 +18,6 @@ namespace tpuc::bm1684x {
 
 namespace {
 
-bool isEquality(CompareKind kind) {
-  return kind == CompareKind::Equal || kind == CompareKind::NotEqual;
-}
-
 /// The type of what is compared: that of the tensor.
 std::optional<DataType> comparedType(const Select &select) {
   for (const BinaryOperand *operand : {&select.left, &select.right})
@@ -53,7 +49,7 @@ Expected<uint32_t> checkedScratch(const std::string &where, const Select &select
   if (!precOf(select.output.type) || !select.output.liesAs(Layout::Aligned))
     return makeError(where, fmt::format("output of {}", dataTypeName(select.output.type)),
                      "an aligned tensor of at most 32 bits");
-  const bool isEqual = isEquality(select.kind);
+  const bool isEqual = bm168x::isEquality(select.kind);
   const DataType chosen = select.output.type;
   uint32_t needed = 0;
   for (const auto &[operand, type, isCompared] :
@@ -101,7 +97,7 @@ Expected<void> emitSelect(Builder &builder, const Select &select) {
   if (Expected<void> fits = checkScratch(builder.layer(), select.scratch, needed); !fits)
     return fits;
   ScratchAllocator space{select.scratch.address};
-  const bool isEqual = isEquality(select.kind);
+  const bool isEqual = bm168x::isEquality(select.kind);
   const DataType compared = *comparedType(select);
   auto term = [&](const BinaryOperand &operand, DataType type, bool isCompared) {
     return termFor(builder, {operand, type, isCompared}, select.output, space);
@@ -111,10 +107,9 @@ Expected<void> emitSelect(Builder &builder, const Select &select) {
   Term ifTrue = term(select.ifTrue, select.output.type, false);
   Term ifFalse = term(select.ifFalse, select.output.type, false);
   // All from "equal" and "greater".
-  if (select.kind == CompareKind::Less || select.kind == CompareKind::GreaterOrEqual)
+  if (bm168x::isSwapped(select.kind))
     std::swap(left, right);
-  if (select.kind == CompareKind::NotEqual || select.kind == CompareKind::GreaterOrEqual ||
-      select.kind == CompareKind::LessOrEqual)
+  if (bm168x::isNegated(select.kind))
     std::swap(ifTrue, ifFalse);
   addCompareSelect(builder, isEqual ? CompareOp::Equal : CompareOp::Greater, select.output, left,
                    right, ifTrue, ifFalse);

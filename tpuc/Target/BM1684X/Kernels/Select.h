@@ -10,10 +10,11 @@
 #define TPUC_TARGET_BM1684X_KERNELS_SELECT_H
 
 #include "tpuc/Target/BM1684X/Kernels/Elementwise.h"
+#include "tpuc/Target/BM168x/CompareKind.h"
 
 namespace tpuc::bm1684x {
 
-enum class CompareKind : uint8_t { Equal, NotEqual, Greater, GreaterOrEqual, Less, LessOrEqual };
+using bm168x::CompareKind;
 
 /// output = left compared with right ? ifTrue : ifFalse. Operands broadcast to the output, which is
 /// Aligned; numbers have the type of what they stand beside. `left` and `right`, of which one is a
