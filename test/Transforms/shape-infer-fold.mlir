@@ -75,3 +75,24 @@ func.func @lookup() -> (tensor<*xf32>, tensor<*xf32>) {
   %9 = "top.Gather"(%1, %7) {axis = 0 : i64} : (tensor<*xf32>, tensor<*xi64>) -> tensor<*xf32>
   return %8, %9 : tensor<*xf32>, tensor<*xf32>
 }
+
+// What grows is computed where all that is made of it is constant, and no larger in the end than
+// what it is made of.
+// CHECK-LABEL: func.func @between(
+// CHECK: "top.Weight"() : () -> tensor<3xf32>
+// CHECK: %[[GROWN:.*]] = "top.MatMul"{{.*}} -> tensor<4x4xf32>
+// CHECK: "top.Add"(%[[GROWN]], %{{.*}})
+// CHECK-NOT: "top.MatMul"
+// CHECK: return
+func.func @between(%x: tensor<4x4xf32>) -> (tensor<3xf32>, tensor<4x4xf32>) {
+  %none = "top.None"() : () -> none
+  %0 = "top.ConstantFill"(%none) {shape = [3, 1], value = 1.0 : f32} : (none) -> tensor<3x1xf32>
+  %1 = "top.ConstantFill"(%none) {shape = [1, 4], value = 2.0 : f32} : (none) -> tensor<1x4xf32>
+  %2 = "top.MatMul"(%0, %1, %none) : (tensor<3x1xf32>, tensor<1x4xf32>, none) -> tensor<3x4xf32>
+  %3 = "top.Relu"(%2) : (tensor<3x4xf32>) -> tensor<3x4xf32>
+  %4 = "top.Reduce"(%3, %none) {axes = [1], keepdims = false, mode = "ReduceSum"} : (tensor<3x4xf32>, none) -> tensor<3xf32>
+  %5 = "top.ConstantFill"(%none) {shape = [4, 1], value = 1.0 : f32} : (none) -> tensor<4x1xf32>
+  %6 = "top.MatMul"(%5, %1, %none) : (tensor<4x1xf32>, tensor<1x4xf32>, none) -> tensor<4x4xf32>
+  %7 = "top.Add"(%6, %x) : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  return %4, %7 : tensor<3xf32>, tensor<4x4xf32>
+}

@@ -35,6 +35,40 @@ static bool isKnown(Value value) {
   return type && type.hasStaticShape();
 }
 
+/// How many elements the present results have together; none where that is not known.
+static std::optional<int64_t> elementsMade(Operation *op) {
+  int64_t made = 0;
+  for (Value result : op->getResults()) {
+    if (top::isPresent(result) && !isKnown(result))
+      return std::nullopt;
+    made += top::staticElements(result);
+  }
+  return made;
+}
+
+/// Whether all that reads `op` is constant with it, and makes at most `read` elements of it in the
+/// end: what the constants have from which `op` is made. Nothing between is larger than `most`.
+static bool shrinksAgain(Operation *op, int64_t read, int64_t most) {
+  const std::optional<int64_t> made = elementsMade(op);
+  if (!made || *made > most || op->use_empty())
+    return false;
+  return llvm::all_of(op->getUsers(), [&](Operation *user) {
+    if (!isa<EvaluateInterface>(user) || user->getNumRegions() > 0 ||
+        isa<top::QuantizeLinearOp, top::DequantizeLinearOp>(user))
+      return false;
+    int64_t all = read;
+    for (Value operand : user->getOperands()) {
+      if (operand.getDefiningOp() == op || !top::isPresent(operand))
+        continue;
+      if (!operand.getDefiningOp<top::WeightOp>())
+        return false;
+      all += top::staticElements(operand);
+    }
+    const std::optional<int64_t> last = elementsMade(user);
+    return (last && *last <= all) || shrinksAgain(user, all, most);
+  });
+}
+
 /// Whether the operands, all constant, and the results are small enough.
 static bool isWithin(Operation *op, const FoldLimits &limits) {
   int64_t read = 0;
@@ -59,7 +93,8 @@ static bool isWithin(Operation *op, const FoldLimits &limits) {
   // What was quantized is meant to stay so until the network is lowered.
   bool isWeight = limits.ifNotGrowing && isExact && made <= most &&
                   !isa<top::QuantizeLinearOp, top::DequantizeLinearOp>(op);
-  return isSmall || isWeight;
+  return isSmall || isWeight ||
+         (limits.ifNotGrowing && shrinksAgain(op, read, kLookupGrowth * limits.maxElements));
 }
 
 std::optional<SmallVector<Tensor>> tpuc::foldConstant(Operation *op, const FoldLimits &limits,
