@@ -168,8 +168,12 @@ Expected<void> emitWeightedSum(Builder &builder, const WeightedSum &sum) {
                        "8 bits with sign");
   if (sum.shift < 0 || sum.shift > 31)
     return makeError("", fmt::format("a shift by {}", sum.shift), "0 to 31");
-  const LocalTensor planes = alignedTensor(chip, sum.scratch, sum.result.shape, false);
-  const uint32_t distance = alignedBytes(chip, sum.result.shape, false);
+  // The lower plane becomes the result. Planes have a distance that is not negative.
+  const uint32_t bytes = alignedBytes(chip, sum.result.shape, false);
+  const bool isMadeThere = sum.result.isAligned(chip) && sum.result.address < sum.scratch;
+  const LocalTensor planes =
+      isMadeThere ? sum.result : alignedTensor(chip, sum.scratch, sum.result.shape, false);
+  const uint32_t distance = isMadeThere ? sum.scratch - sum.result.address : bytes;
   const auto number = [&](size_t i) {
     return static_cast<uint16_t>(static_cast<uint8_t>(sum.factors[i]));
   };
@@ -190,7 +194,9 @@ Expected<void> emitWeightedSum(Builder &builder, const WeightedSum &sum) {
                                                    .planeDistance = distance});
       !done)
     return done;
-  return emitElements(builder, {.name = "copy", .result = sum.result, .left = planes});
+  return isMadeThere
+             ? Expected<void>()
+             : emitElements(builder, {.name = "copy", .result = sum.result, .left = planes});
 }
 
 Expected<void> emitRescale(Builder &builder, const Rescale &rescale) {
