@@ -118,6 +118,8 @@ static FilterLayout filterOf(Operation *op, unsigned index) {
     layout.row = ShapedType::getNumElements(dims.drop_front());
     layout.isDepthwise =
         conv.getGroup() != 1 && static_cast<int64_t>(conv.getGroup()) == dims[0] && dims[1] == 1;
+    if (conv.getGroup() == 1)
+      layout.inputs = dims[1];
   } else if (auto deconv = dyn_cast<tpu::DeconvOp>(op)) {
     const auto groups = static_cast<int64_t>(deconv.getGroup());
     layout.channels = groups * dims[1];
@@ -132,6 +134,10 @@ static FilterLayout filterOf(Operation *op, unsigned index) {
   }
   const auto type = storageDataType(op->getOperand(index).getType());
   layout.isBf16 = type == DataType::BF16;
+  if (!layout.isBf16 && layout.inputs > 1 && layout.inputs % 2 != 0) {
+    layout.row += layout.row / layout.inputs;
+    ++layout.inputs;
+  }
   const bool hasBias = !isa<NoneType>(op->getOperand(biasOf(op)).getType());
   auto conv = dyn_cast<tpu::ConvOp>(op);
   const bool hasGroups = conv && conv.getGroup() != 1 && !layout.isDepthwise;
@@ -476,12 +482,14 @@ static PackedLayout rowsLayout(Operation *op, const FilterLayout &filter, int64_
   if (isa<tpu::ConvOp, tpu::DeconvOp>(op)) {
     layout.blocks = {rows};
     llvm::append_range(layout.blocks, dims.drop_front(2));
-    layout.blocks.push_back(dims[1]);
+    const int64_t inputs = filter.inputs != 0 ? filter.inputs : dims[1];
+    layout.blocks.push_back(inputs);
     layout.order = {0, static_cast<int64_t>(dims.size()) - 1};
     for (int64_t axis = 1; axis + 1 < std::ssize(dims); ++axis)
       layout.order.push_back(axis);
     layout.padded = SmallVector<int64_t>(dims);
     layout.padded[0] = rows;
+    layout.padded[1] = inputs;
     return layout;
   }
   const bool isTurned = cast<tpu::MatMulOp>(op).getRightTranspose();

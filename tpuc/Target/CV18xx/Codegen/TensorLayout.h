@@ -52,6 +52,9 @@ struct FilterLayout {
   int64_t channels = 0;
   /// Elements of a row.
   int64_t row = 0;
+  /// Of a convolution without groups, the input channels of a row: integers are multiplied two
+  /// channels at a time, so that an odd number gets one more, of zeros. 0 of all others.
+  int64_t inputs = 0;
   bool isDepthwise = false;
   /// Of a transposed convolution, whose taps are turned round when they are loaded: kernel h and w.
   std::optional<std::array<int64_t, 2>> turnedTaps = std::nullopt;

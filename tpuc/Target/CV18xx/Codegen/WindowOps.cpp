@@ -170,6 +170,9 @@ Expected<void> convolve(const Site &site, Window window, uint32_t groups = 1) {
     if (!input)
       return propagate(input);
   }
+  // What lies in the place of one more channel is multiplied by 0.
+  if (filter.inputs != 0)
+    input->shape[1] = static_cast<uint32_t>(filter.inputs);
   const Relu relu = reluOf(site.op());
   const int64_t count = layoutOf(site.tiled, 1).channels(tile.tile).size;
   const Extents places = allPlaces(result->shape, input->shape, window);
