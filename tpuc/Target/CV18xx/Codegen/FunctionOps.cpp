@@ -10,6 +10,8 @@
 #include "tpuc/Target/CV18xx/Kernels/Elementwise.h"
 #include "tpuc/Target/CV18xx/Kernels/Functions.h"
 
+#include "llvm/ADT/TypeSwitch.h"
+
 using namespace mlir;
 using namespace tpuc::codegen;
 
@@ -36,9 +38,37 @@ Expected<Prepared> prepare(const Site &site, unsigned index = 0) {
                   alignedTensor(site.chip(), begin, result.shape, true)};
 }
 
+/// Without room.
+Expected<FunctionOperands> operandsOf(const Site &site) {
+  Expected<std::array<LocalTensor, 2>> tensors = floatsOf(site);
+  if (!tensors)
+    return propagate(tensors);
+  const auto &[input, result] = *tensors;
+  return FunctionOperands{result, input, static_cast<uint32_t>(site.tiled.scratchAddress)};
+}
+
+Curve geluOf(tpu::GELUOp op) {
+  return op.getApproxMode() == "tanh" ? Curve::TanhGELU : Curve::GELU;
+}
+
+/// The curve that an op is, but for a scale of its result; none of others.
+std::optional<Curve> curveOf(Operation *op) {
+  return llvm::TypeSwitch<Operation *, std::optional<Curve>>(op)
+      .Case([](tpu::SigmoidOp) { return Curve::Sigmoid; })
+      .Case([](tpu::SiLUOp) { return Curve::SiLU; })
+      .Case([](tpu::SwishOp swish) {
+        return swish.getBeta().convertToDouble() == 1 ? std::optional(Curve::SiLU) : std::nullopt;
+      })
+      .Case([](tpu::MishOp) { return Curve::Mish; })
+      .Case([](tpu::TanhOp) { return Curve::Tanh; })
+      .Case([](tpu::ErfOp) { return Curve::Erf; })
+      .Case([](tpu::GELUOp gelu) { return geluOf(gelu); })
+      .Default([](Operation *) { return std::nullopt; });
+}
+
 Expected<void> curve(const Site &site, Curve curve) {
-  Expected<Prepared> made = prepare(site);
-  return made ? emitCurve(site.builder, curve, made->operands) : propagate(made);
+  Expected<FunctionOperands> operands = operandsOf(site);
+  return operands ? emitCurve(site.builder, curve, *operands) : propagate(operands);
 }
 
 Expected<void> power(const Site &site, Power power) {
@@ -62,11 +92,11 @@ Expected<void> inOrder(std::initializer_list<llvm::function_ref<Expected<void>()
 Expected<void> emitOf(tpu::SigmoidOp op, const Site &site) {
   if (op.getLog())
     return makeError("", "the logarithm of a sigmoid", "the sigmoid");
-  Expected<Prepared> made = prepare(site);
-  if (!made)
-    return propagate(made);
-  const LocalTensor &result = made->operands.result;
-  if (Expected<void> done = emitCurve(site.builder, Curve::Sigmoid, made->operands); !done)
+  Expected<FunctionOperands> operands = operandsOf(site);
+  if (!operands)
+    return propagate(operands);
+  const LocalTensor &result = operands->result;
+  if (Expected<void> done = emitCurve(site.builder, Curve::Sigmoid, *operands); !done)
     return done;
   const double scale = op.getScale().convertToDouble(), bias = op.getBias().convertToDouble();
   if (scale != 1)
@@ -81,9 +111,7 @@ Expected<void> emitOf(tpu::SiLUOp, const Site &site) { return curve(site, Curve:
 Expected<void> emitOf(tpu::MishOp, const Site &site) { return curve(site, Curve::Mish); }
 Expected<void> emitOf(tpu::TanhOp, const Site &site) { return curve(site, Curve::Tanh); }
 Expected<void> emitOf(tpu::ErfOp, const Site &site) { return curve(site, Curve::Erf); }
-Expected<void> emitOf(tpu::GELUOp op, const Site &site) {
-  return curve(site, op.getApproxMode() == "tanh" ? Curve::TanhGELU : Curve::GELU);
-}
+Expected<void> emitOf(tpu::GELUOp op, const Site &site) { return curve(site, geluOf(op)); }
 
 /// x sigmoid(beta x)
 Expected<void> emitOf(tpu::SwishOp op, const Site &site) {
@@ -267,9 +295,10 @@ Expected<void> emitOf(tpu::DivOp op, const Site &site) {
 }
 
 int64_t scratchOfFunction(const Chip &chip, Operation *op, const Extents &result) {
+  if (const std::optional<Curve> curve = curveOf(op))
+    return curveScratch(chip, *curve, result);
   const bool isFunction =
-      isa<tpu::SigmoidOp, tpu::SiLUOp, tpu::SwishOp, tpu::GELUOp, tpu::MishOp, tpu::TanhOp,
-          tpu::ErfOp, tpu::ExpOp, tpu::LogOp, tpu::ReciprocalOp, tpu::SqrtOp, tpu::RsqrtOp,
+      isa<tpu::SwishOp, tpu::ExpOp, tpu::LogOp, tpu::ReciprocalOp, tpu::SqrtOp, tpu::RsqrtOp,
           tpu::EluOp, tpu::SoftplusOp, tpu::SoftsignOp, tpu::DivOp, tpu::PowConstOp>(op);
   auto quotient = dyn_cast<tpu::DivConstOp>(op);
   if (!isFunction && !(quotient && quotient.getIsReverse()))

@@ -162,21 +162,24 @@ struct CurveShape {
   bool isTimesInput;
   /// The result is at most 1, and at least -1.
   bool isUnit;
+  /// Pieces are given by x itself, not by its distance from their middle: two commands less. Where
+  /// a curve is steep beside its value, that would lose more than two units in the last place.
+  bool isByInput;
 };
 
 constexpr size_t kNumCurves = 9;
 
 const CurveShape &shapeOf(Curve curve) {
   static constexpr std::array<CurveShape, kNumCurves> kShapes = {
-      {{sigmoid, 32, 0, 1, false, false},
-       {sigmoid, 32, 0, 1, true, false},
-       {normal, 16, 0, 1, true, false},
-       {tanhNormal, 16, 0, 1, true, false},
-       {mishFactor, 32, 0, 1, true, false},
-       {tanhFactor, 8, 1, 1, true, true},
-       {erfFactor, 8, 1, 1, true, true},
-       {eluFactor, 32, 1, 1, true, true},
-       {softplus, 32, 0, 1, false, false}}};
+      {{sigmoid, 32, 0, 1, false, false, true},
+       {sigmoid, 32, 0, 1, true, false, true},
+       {normal, 16, 0, 1, true, false, false},
+       {tanhNormal, 16, 0, 1, true, false, false},
+       {mishFactor, 32, 0, 1, true, false, true},
+       {tanhFactor, 8, 1, 1, true, true, true},
+       {erfFactor, 8, 1, 1, true, true, false},
+       {eluFactor, 32, 1, 1, true, true, true},
+       {softplus, 32, 0, 1, false, false, true}}};
   return kShapes[static_cast<size_t>(curve)];
 }
 
@@ -188,18 +191,18 @@ struct CurveTables {
 /// times this they make up for what the value loses when it is rounded.
 constexpr double kLead = 0.25;
 
-/// The value T and the slope S that keep T + S (d + lead) closest to a piece of a curve.
+/// The value T and the slope S that keep T + S t closest to a piece of a curve, where t is the
+/// input or, with a lead, its distance from the middle.
 class Piece {
 public:
-  Piece(const CurveShape &shape, double middle, double before, double behind) {
-    for (size_t i = 0; i < kPoints; ++i) {
-      const double distance = -before + (before + behind) * static_cast<double>(i) / (kPoints - 1);
-      distances[i] = distance + kLead;
-      exact[i] = shape.factor(middle + distance);
-    }
-    const double chord = (exact.back() - exact.front()) / (before + behind);
+  struct Point {
+    double place, exact;
+  };
+  /// `isEach`: the points are all inputs of the piece, so that what the sums are rounded to counts.
+  Piece(std::vector<Point> points, bool isEach, double chord, int steps)
+      : points(std::move(points)), isEach(isEach) {
     const uint16_t nearest = bf16Bits(chord);
-    for (int step = -kSteps; step <= kSteps; ++step) {
+    for (int step = -steps; step <= steps; ++step) {
       const auto candidate = static_cast<uint16_t>(nearest + step);
       // Across 0 there is another sign, or no number.
       if ((candidate ^ nearest) >> 15 == 0)
@@ -210,16 +213,25 @@ public:
   uint16_t value = 0, slope = 0;
 
 private:
-  static constexpr size_t kPoints = 9;
-  static constexpr int kSteps = 8;
-
   void consider(uint16_t candidate) {
-    std::array<double, kPoints> rests;
-    for (size_t i = 0; i < kPoints; ++i)
-      rests[i] = exact[i] - valueOf(candidate) * distances[i];
-    const auto [least, most] = std::ranges::minmax(rests);
+    double least = std::numeric_limits<double>::infinity(), most = -least;
+    for (const Point &point : points) {
+      const double rest = point.exact - valueOf(candidate) * point.place;
+      least = std::min(least, rest);
+      most = std::max(most, rest);
+    }
     const uint16_t middle = bf16Bits((least + most) / 2);
-    const double error = std::max(most - valueOf(middle), valueOf(middle) - least);
+    double error = std::max(most - valueOf(middle), valueOf(middle) - least);
+    if (isEach) {
+      // Of lines that round alike, the closer one.
+      constexpr double kTie = 0x1p-10;
+      double rounded = 0;
+      for (const Point &point : points) {
+        const double made = valueOf(middle) + valueOf(candidate) * point.place;
+        rounded = std::max(rounded, std::fabs(valueOf(bf16Bits(made)) - point.exact));
+      }
+      error = rounded + kTie * error;
+    }
     if (error >= best)
       return;
     best = error;
@@ -227,9 +239,48 @@ private:
     slope = candidate;
   }
 
-  std::array<double, kPoints> distances, exact;
+  std::vector<Point> points;
+  bool isEach;
   double best = std::numeric_limits<double>::infinity();
 };
+
+/// The BF16 from `first` to `last` whose sum with the offset is the one of a piece; empty where
+/// they are more than a few.
+std::vector<double> inputsOf(double sum, double offset, double first, double last) {
+  constexpr size_t kMost = 32;
+  std::vector<double> inputs;
+  // Numbers beside 0 are many.
+  if (first <= 0 && last >= 0)
+    return inputs;
+  const auto [nearer, farther] = std::minmax(std::fabs(first), std::fabs(last));
+  for (uint16_t bits = bf16Bits(nearer); valueOf(bits) <= farther; ++bits) {
+    const double input = std::copysign(valueOf(bits), first);
+    if (input < first || input > last || valueOf(bf16Bits(input + offset)) != sum)
+      continue;
+    if (inputs.size() == kMost)
+      return {};
+    inputs.push_back(input);
+  }
+  return inputs;
+}
+
+/// A piece around a sum with the offset, from `before` before to `behind` behind it.
+Piece pieceOf(const CurveShape &shape, double sum, double before, double behind) {
+  constexpr size_t kPoints = 9;
+  const double middle = sum - shape.offset;
+  const double chord =
+      (shape.factor(middle + behind) - shape.factor(middle - before)) / (before + behind);
+  std::vector<double> inputs;
+  if (shape.isByInput)
+    inputs = inputsOf(sum, shape.offset, middle - before, middle + behind);
+  const bool isEach = !inputs.empty();
+  for (size_t i = 0; i < kPoints && !isEach; ++i)
+    inputs.push_back(middle - before + (before + behind) * static_cast<double>(i) / (kPoints - 1));
+  std::vector<Piece::Point> points;
+  for (const double input : inputs)
+    points.push_back({shape.isByInput ? input : input - middle + kLead, shape.factor(input)});
+  return {std::move(points), isEach, chord, shape.isByInput ? 24 : 8};
+}
 
 CurveTables makeTables(const CurveShape &shape) {
   CurveTables tables;
@@ -238,7 +289,7 @@ CurveTables makeTables(const CurveShape &shape) {
     const LowByte sum = lowByte(byte, lowest);
     // Sums below the offset lie in steps of half the length.
     const double before = sum.number == shape.offset ? sum.step / 4 : sum.step / 2;
-    const Piece piece(shape, sum.number - shape.offset, before, sum.step / 2);
+    const Piece piece = pieceOf(shape, sum.number, before, sum.step / 2);
     const bool isFirst = sum.number == shape.offset / 2;
     const bool isLast = sum.number == 2 * shape.offset - sum.step;
     tables.values[byte] = isFirst  ? bf16Bits(shape.low)
@@ -265,6 +316,11 @@ uint32_t functionScratch(const Chip &chip, const Extents &shape) {
   return kTensors * alignedBytes(chip, shape, true) + kTables * kTableBytes;
 }
 
+uint32_t curveScratch(const Chip &chip, Curve curve, const Extents &shape) {
+  const uint32_t tensors = shapeOf(curve).isByInput ? 2 : 3;
+  return tensors * alignedBytes(chip, shape, true) + curveTableBytes();
+}
+
 uint32_t curveTableBytes() { return 2 * kTableBytes; }
 
 Expected<void> loadCurveTables(Builder &builder, Curve curve, uint32_t address) {
@@ -279,27 +335,38 @@ Expected<void> emitCurve(Builder &builder, Curve curve, const FunctionOperands &
   const CurveTables &tables = tablesOf(curve);
   Steps steps(builder, operands);
   const uint32_t values = steps.table(tables.values), slopes = steps.table(tables.slopes);
-  const LocalTensor rest = steps.tensor(), sum = steps.tensor(), part = steps.tensor();
+  const LocalTensor sum = steps.tensor(), part = steps.tensor();
   const LocalTensor &input = operands.input, &result = operands.result;
-  steps.run("max", rest, input, -shape.offset / 2);
-  steps.run("min", rest, rest, shape.offset * 127 / 128);
-  steps.run("add", sum, rest, shape.offset);
-  steps.run("sub", part, sum, shape.offset + kLead);
-  steps.run("sub", rest, rest, part);
-  steps.look(part, sum, slopes);
-  if (!shape.isTimesInput) {
-    const LocalTensor made = result.isAligned(builder.chip()) ? result : sum;
+  const auto addOffset = [&](const LocalTensor &limited) {
+    steps.run("max", limited, input, -shape.offset / 2);
+    steps.run("min", limited, limited, shape.offset * 127 / 128);
+    steps.run("add", sum, limited, shape.offset);
+  };
+  if (shape.isByInput) {
+    addOffset(sum);
+    steps.look(part, sum, slopes);
+    const bool isMadeThere =
+        !shape.isTimesInput && result.isAligned(builder.chip()) && result.address != input.address;
+    const LocalTensor &made = isMadeThere ? result : sum;
     steps.look(made, sum, values);
-    steps.run("mac", made, rest, part);
-    if (made.address != result.address)
+    // Slopes at both ends are 0, so that nothing comes of inputs beyond.
+    steps.run("mac", made, input, part);
+    if (shape.isTimesInput)
+      steps.run("mul", result, input, made);
+    else if (!isMadeThere)
       steps.run("copy", result, made, Elements(uint16_t{0}));
-    return steps.done();
+  } else {
+    const LocalTensor rest = steps.tensor();
+    addOffset(rest);
+    steps.run("sub", part, sum, shape.offset + kLead);
+    steps.run("sub", rest, rest, part);
+    steps.look(part, sum, slopes);
+    steps.run("mul", rest, rest, part);
+    steps.look(sum, sum, values);
+    // One rounding of x T + x S (x - x[i]).
+    steps.run("mul", result, rest, input);
+    steps.run("mac", result, sum, input);
   }
-  steps.run("mul", rest, rest, part);
-  steps.look(sum, sum, values);
-  // One rounding of x T + x S (x - x[i]).
-  steps.run("mul", result, rest, input);
-  steps.run("mac", result, sum, input);
   if (shape.isUnit) {
     steps.run("max", result, result, -1);
     steps.run("min", result, result, 1);

@@ -42,13 +42,15 @@ uint32_t functionScratch(const Chip &chip, const Extents &shape);
 /// `Elu` is e^x - 1 and `Softplus` ln(1 + e^x), both for x <= 0.
 enum class Curve : uint8_t { Sigmoid, SiLU, GELU, TanhGELU, Mish, Tanh, Erf, Elu, Softplus };
 
-/// Pieces whose middles are a step apart, each with its value and slope: T[i] + S[i] (x - x[i] +
-/// 1/4), times x where the function is close to 0 with it.
+/// Pieces whose middles are a step apart, each with its value and slope: T[i] + S[i] x, or T[i] +
+/// S[i] (x - x[i] + 1/4); times x where the function is close to 0 with it.
 Expected<void> emitCurve(Builder &builder, Curve curve, const FunctionOperands &operands);
 /// Brings the tables of a curve to all lanes, for several `emitCurve`.
 Expected<void> loadCurveTables(Builder &builder, Curve curve, uint32_t address);
 /// What these take in each lane.
 uint32_t curveTableBytes();
+/// What a curve needs of `functionScratch`, its tables too.
+uint32_t curveScratch(const Chip &chip, Curve curve, const Extents &shape);
 
 /// x^-1, x^(1/2), x^(-1/2): the product of what the upper and the lower byte of x stand for.
 /// Numbers below 2^-125 are 0, whose reciprocals are the largest number.
