@@ -86,14 +86,14 @@ public:
       : main(main), bare(bare), place(place), options(options), backend(backend), threads(threads) {
   }
 
-  /// Groups, their times and places, in `percent` of the memory. With `divides`, groups that do not
-  /// find their places are divided.
-  Expected<Parts> plan(int64_t percent, bool divides = false) const;
+  /// Groups, their times and places, in `percent` of the memory. Where groups do not find their
+  /// places, `divided` (if given) gets what comes of dividing them; none if that does not help.
+  Expected<Parts> plan(int64_t percent, std::optional<Parts> *divided = nullptr) const;
 
-  /// Takes the groups that the timing simulator prefers to those planned for `percent` of the
-  /// memory, or looks for better ones. The estimates of groups do not know what runs beside their
-  /// neighbours.
-  Expected<Parts> preferred(Parts planned, int64_t percent) const;
+  /// Takes the groups that the timing simulator prefers among those planned for `percent` of the
+  /// memory and `divided` ones, or looks for better ones. The estimates of groups do not know what
+  /// runs beside their neighbours.
+  Expected<Parts> preferred(Parts planned, int64_t percent, std::optional<Parts> divided) const;
 
 private:
   /// Groups, and what a run takes with them.
@@ -116,6 +116,7 @@ private:
   Expected<void> load(Parts &parts, GroupPlanner &planner) const;
   Expected<void> schedule(SubNetGroups &part, SmallVectorImpl<size_t> *unplaced = nullptr) const;
   Expected<void> scheduleDivided(SubNetGroups &part) const;
+  Expected<Parts> scheduled(Parts parts, bool divides) const;
   std::optional<Parts> fastestOf(ArrayRef<SubNetGroups> parts) const;
   std::vector<Parts> othersOf(ArrayRef<SubNetGroups> parts, int64_t percent) const;
   std::optional<Parts> withLeastWork(ArrayRef<SubNetGroups> parts) const;
@@ -241,18 +242,9 @@ Expected<void> GroupChooser::scheduleDivided(SubNetGroups &part) const {
   }
 }
 
-Expected<Parts> GroupChooser::plan(int64_t percent, bool divides) const {
-  Parts parts(bare.begin(), bare.end());
-  const auto planner =
-      std::make_shared<GroupPlanner>(backend, place.capacity(backend.info()).share(percent, 100),
-                                     place.pool.operands, options.heuristics);
-  if (!options.file.empty())
-    if (Expected<void> loaded = load(parts, *planner); !loaded)
-      return propagate(loaded);
+/// The times and places of groups that are chosen.
+Expected<Parts> GroupChooser::scheduled(Parts parts, bool divides) const {
   for (SubNetGroups &part : parts) {
-    if (options.file.empty())
-      if (Expected<void> chosen = choose(part, planner); !chosen)
-        return propagate(chosen);
     Expected<void> scheduled = divides ? scheduleDivided(part) : schedule(part);
     if (!scheduled && part.fastest)
       scheduled = takeFastest(part);
@@ -260,6 +252,25 @@ Expected<Parts> GroupChooser::plan(int64_t percent, bool divides) const {
       return propagate(scheduled);
   }
   return parts;
+}
+
+Expected<Parts> GroupChooser::plan(int64_t percent, std::optional<Parts> *divided) const {
+  Parts parts(bare.begin(), bare.end());
+  const auto planner =
+      std::make_shared<GroupPlanner>(backend, place.capacity(backend.info()).share(percent, 100),
+                                     place.pool.operands, options.heuristics);
+  if (!options.file.empty())
+    if (Expected<void> loaded = load(parts, *planner); !loaded)
+      return propagate(loaded);
+  if (options.file.empty())
+    for (SubNetGroups &part : parts)
+      if (Expected<void> chosen = choose(part, planner); !chosen)
+        return propagate(chosen);
+  Expected<Parts> made = scheduled(parts, /*divides=*/false);
+  if (!made && divided)
+    if (Expected<Parts> finer = scheduled(std::move(parts), /*divides=*/true))
+      *divided = std::move(*finer);
+  return made;
 }
 
 /// The parts with their fastest groups; none where those do not find their places.
@@ -456,8 +467,11 @@ GroupChooser::Candidate GroupChooser::betterOf(Candidate best, std::optional<Par
 }
 
 /// The simulator is asked about commands, which need addresses.
-Expected<Parts> GroupChooser::preferred(Parts planned, int64_t percent) const {
+Expected<Parts> GroupChooser::preferred(Parts planned, int64_t percent,
+                                        std::optional<Parts> divided) const {
   std::vector<Parts> candidates = othersOf(planned, percent);
+  if (divided)
+    candidates.push_back(std::move(*divided));
   std::optional<Parts> lessWork =
       options.heuristics.leastWork ? withLeastWork(planned) : std::nullopt;
   if (planned.empty() || (candidates.empty() && !lessWork && options.opt == 1))
@@ -557,31 +571,36 @@ Expected<NetworkGroups> codegen::chooseGroups(func::FuncOp main, const GroupOpti
   std::optional<Error> failure;
   SmallVector<ResidentConstants> pools(1);
   if (options.heuristics.residentConstants)
-    pools.insert(pools.begin(), residentConstants(layersOf(*bare), backend));
-  // Groups are divided where nothing else helps.
-  SmallVector<bool> ways = {false};
-  if (isChosen)
-    ways.push_back(true);
-  for (const bool divides : ways)
-    for (const ResidentConstants &pool : pools) {
-      const PoolPlace place = {.pool = pool,
-                               .address = Footprint::capacityOf(backend.info())[pool.space] -
-                                          pool.rows.bytes()};
-      const GroupChooser chooser(main, *bare, place, options, backend, threads);
-      for (int64_t percent : {100, 97, 94, 90, 75, 50}) {
-        Expected<Parts> parts = chooser.plan(percent, divides);
-        if (!parts) {
-          if (!failure)
-            failure = parts.error();
-          continue;
-        }
-        if (isChosen)
-          parts = chooser.preferred(std::move(*parts), percent);
-        if (!parts)
-          return propagate(parts);
-        return NetworkGroups{
-            .parts = std::move(*parts), .pool = pool, .poolAddress = place.address};
-      }
+    if (ResidentConstants all = residentConstants(layersOf(*bare), backend); all.rows.bytes() != 0)
+      pools.insert(pools.begin(), std::move(all));
+  constexpr int kAll = 100;
+  for (const ResidentConstants &pool : pools) {
+    const PoolPlace place = {.pool = pool,
+                             .address = Footprint::capacityOf(backend.info())[pool.space] -
+                                        pool.rows.bytes()};
+    const GroupChooser chooser(main, *bare, place, options, backend, threads);
+    std::optional<Parts> divided;
+    Expected<Parts> parts;
+    int64_t percent = 0;
+    for (const int each : {kAll, 97, 94, 90, 75, 50}) {
+      percent = each;
+      parts = chooser.plan(percent, isChosen && percent == kAll ? &divided : nullptr);
+      if (parts)
+        break;
+      if (!failure)
+        failure = parts.error();
     }
+    if (!parts && divided) {
+      parts = std::move(*std::exchange(divided, std::nullopt));
+      percent = kAll;
+    }
+    if (!parts)
+      continue;
+    if (isChosen)
+      parts = chooser.preferred(std::move(*parts), percent, std::move(divided));
+    if (!parts)
+      return propagate(parts);
+    return NetworkGroups{.parts = std::move(*parts), .pool = pool, .poolAddress = place.address};
+  }
   return tl::unexpected<Error>(*failure);
 }
