@@ -351,9 +351,17 @@ public:
   Expected<void> run();
 
 private:
+  /// What a network needs with a division.
+  struct Trial {
+    int64_t bytes = 0;
+    /// Beside which op of the divided network, by its number in the order; that of the layer of the
+    /// whole one, if it is not a part of the division's. None: it is beside no op.
+    std::optional<size_t> at = std::nullopt, elsewhere = std::nullopt;
+  };
+
   Expected<Need> needOf(func::FuncOp network) const;
   std::vector<Division> divisions(const Need &need);
-  Expected<int64_t> bytesWith(const Division &division);
+  Expected<Trial> tryOut(const Division &division);
 
   ModuleOp module;
   func::FuncOp main;
@@ -416,38 +424,60 @@ std::vector<Division> NetworkDivider::divisions(const Need &need) {
   return different;
 }
 
-Expected<int64_t> NetworkDivider::bytesWith(const Division &division) {
+Expected<NetworkDivider::Trial> NetworkDivider::tryOut(const Division &division) {
   OwningOpRef<ModuleOp> copy(module.clone());
   Expected<func::FuncOp> network = top::mainFunction(*copy);
   if (!network)
     return propagate(network);
+  const size_t numWhole = orderOf(network->front()).size();
   apply(division, *network, backend);
   Expected<Need> need = needOf(*network);
   if (!need)
     return propagate(need);
-  return need->bytes;
+  Trial trial{.bytes = need->bytes};
+  if (!need->at)
+    return trial;
+  const SmallVector<Operation *> order = orderOf(network->front());
+  const size_t added = order.size() - numWhole;
+  const auto at = static_cast<size_t>(llvm::find(order, need->at) - order.begin());
+  trial.at = at;
+  if (at < division.first)
+    trial.elsewhere = at;
+  else if (at >= division.end + added)
+    trial.elsewhere = at - added;
+  return trial;
 }
 
 Expected<void> NetworkDivider::run() {
-  for (int count = 0; count < kMostDivisions; ++count) {
-    Expected<Need> need = needOf(main);
-    if (!need)
-      return propagate(need);
-    if (!need->at)
-      return {};
+  Expected<Need> need = needOf(main);
+  if (!need)
+    return propagate(need);
+  for (int count = 0; count < kMostDivisions && need->at; ++count) {
     std::optional<Division> best;
-    auto least = static_cast<int64_t>(static_cast<double>(need->bytes) * (1 - kLeastSaved));
+    Trial least{.bytes =
+                    static_cast<int64_t>(static_cast<double>(need->bytes) * (1 - kLeastSaved))};
+    // What is needed beside another layer stays, unless that is divided, too.
+    std::optional<size_t> elsewhere;
     for (const Division &each : divisions(*need)) {
-      // What does not find its place is no division.
-      const Expected<int64_t> bytes = bytesWith(each);
-      if (!bytes || *bytes > least)
+      if (elsewhere && (*elsewhere < each.first || *elsewhere >= each.end))
         continue;
-      least = *bytes;
+      // What does not find its place is no division.
+      const Expected<Trial> trial = tryOut(each);
+      if (!trial)
+        continue;
+      if (trial->elsewhere && trial->bytes >= least.bytes)
+        elsewhere = trial->elsewhere;
+      if (trial->bytes > least.bytes)
+        continue;
+      elsewhere = trial->elsewhere;
+      least = *trial;
       best = each;
     }
     if (!best)
       return {};
     apply(*best, main, backend);
+    need->bytes = least.bytes;
+    need->at = least.at ? orderOf(main.front())[*least.at] : nullptr;
   }
   return {};
 }
@@ -465,11 +495,14 @@ struct DivideOpsPass : codegen::impl::DivideOpsBase<DivideOpsPass> {
     Expected<void> done = !heuristics ? propagate(heuristics)
                           : main      ? Expected<void>()
                                       : propagate(main);
-    if (done)
+    if (done) {
+      // Groups that are only faster need no less memory.
+      heuristics->leastWork = false;
       done =
           NetworkDivider(module, *main,
                          {.opt = 1, .numThreads = numThreads, .heuristics = *heuristics}, *backend)
               .run();
+    }
     if (!done) {
       module.emitError(done.error().message());
       signalPassFailure();
