@@ -148,9 +148,14 @@ private:
     if (index >= op->getNumOperands() || isa<NoneType>(op->getOperand(index).getType()))
       return maker.none();
     Value state = op->getOperand(index);
+    // A cell without states begins with zeros.
+    if (const std::optional<Tensor> known = OpMaker::constantOf(state);
+        known &&
+        llvm::all_of(known->rawBytes(), [](std::byte byte) { return byte == std::byte{0}; }))
+      return maker.none();
     if (op.getBatchFirst())
       state = maker.permuted(state, {1, 0, 2}, "states");
-    state = maker.sliced(state, 0, direction, 1, "state");
+    state = maker.part(state, 0, direction, 1, "state");
     if (paddedUnits == units)
       return state;
     const std::array<int64_t, 3> dims = {1, samples, paddedUnits - units};

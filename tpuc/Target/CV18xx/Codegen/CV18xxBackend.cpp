@@ -22,6 +22,8 @@
 #include "tpuc/Target/CV18xx/Codegen/Moves.h"
 #include "tpuc/Target/CV18xx/Codegen/OpKernels.h"
 #include "tpuc/Target/CV18xx/Codegen/Passes.h"
+#include "tpuc/Target/CV18xx/Codegen/RecurrentOps.h"
+#include "tpuc/Target/CV18xx/Codegen/SlicedOps.h"
 #include "tpuc/Target/CV18xx/Codegen/TensorLayout.h"
 #include "tpuc/Target/CV18xx/Machine/Timing.h"
 
@@ -103,6 +105,8 @@ Expected<Place> CV18xxBackend::placeOf(Operation *op) const {
       return propagate(checked);
     return Place::Global;
   }
+  if (isSliced(op) || isStreamed(op))
+    return Place::Global;
   if (!hasKernel(op))
     return makeError("", "there is no kernel for it");
   if (isa<tpu::ConvOp, tpu::DeconvOp>(op) && !constantOf(op->getOperand(1)))
@@ -189,7 +193,9 @@ Expected<void> CV18xxBackend::assignAddresses(AddressPlan &plan) const {
   return {};
 }
 
-bool CV18xxBackend::takesLocalMemory(Operation *move) const { return isThroughLanes(move); }
+bool CV18xxBackend::takesLocalMemory(Operation *move) const {
+  return isThroughLanes(move) || isSliced(move) || isStreamed(move);
+}
 
 std::unique_ptr<Emitter> CV18xxBackend::createEmitter() const {
   return std::make_unique<CV18xxEmitter>(chip);

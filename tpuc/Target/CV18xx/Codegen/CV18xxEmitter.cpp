@@ -13,6 +13,8 @@
 #include "tpuc/Target/CV18xx/Codegen/Compression.h"
 #include "tpuc/Target/CV18xx/Codegen/Moves.h"
 #include "tpuc/Target/CV18xx/Codegen/OpKernels.h"
+#include "tpuc/Target/CV18xx/Codegen/RecurrentOps.h"
+#include "tpuc/Target/CV18xx/Codegen/SlicedOps.h"
 #include "tpuc/Target/CV18xx/Codegen/TensorLayout.h"
 #include "tpuc/Target/CV18xx/Machine/Timing.h"
 #include "tpuc/Target/Common/Stream.h"
@@ -55,7 +57,11 @@ Expected<void> CV18xxEmitter::loadPool(unsigned, int64_t, int64_t, int64_t) {
   return makeError("module", "resident constants", "none on this chip");
 }
 
-Expected<void> CV18xxEmitter::move(Operation *op) { return named(op, emitMove(builder, op)); }
+Expected<void> CV18xxEmitter::move(Operation *op) {
+  return named(op, isSliced(op)     ? emitSliced(builder, op)
+                   : isStreamed(op) ? emitStreamed(builder, op)
+                                    : emitMove(builder, op));
+}
 
 void CV18xxEmitter::endLayer(Operation *op) {
   const size_t done = builder.numCommands(Engine::Tiu) + builder.numCommands(Engine::Dma);

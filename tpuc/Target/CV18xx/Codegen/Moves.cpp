@@ -34,10 +34,6 @@ struct Copy {
 };
 using Copies = Expected<std::vector<Copy>>;
 
-ArrayRef<int64_t> extentsIn(Value value) {
-  return cast<RankedTensorType>(value.getType()).getShape();
-}
-
 SmallVector<int64_t> rowMajor(ArrayRef<int64_t> dims) {
   SmallVector<int64_t> strides(dims.size(), 1);
   for (size_t i = dims.size(); i-- > 1;)

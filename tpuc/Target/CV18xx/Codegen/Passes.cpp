@@ -12,12 +12,15 @@
 #include "tpuc/Codegen/Decompose/OpMaker.h"
 #include "tpuc/Codegen/Decompose/ResizeTaps.h"
 #include "tpuc/Codegen/Decompose/RewriteOps.h"
+#include "tpuc/Codegen/Tile/Tiling.h"
 #include "tpuc/Dialect/Top/ShapeInference.h"
 #include "tpuc/Dialect/Top/StructureOps.h"
 #include "tpuc/Dialect/Top/TypeUtils.h"
 #include "tpuc/Dialect/Tpu/ConvolutionOps.h"
 #include "tpuc/Dialect/Tpu/IndexOps.h"
+#include "tpuc/Dialect/Tpu/MatrixOps.h"
 #include "tpuc/Dialect/Tpu/PoolOps.h"
+#include "tpuc/Dialect/Tpu/RecurrentOps.h"
 #include "tpuc/Dialect/Tpu/ReduceOps.h"
 #include "tpuc/Dialect/Tpu/ResizeOps.h"
 #include "tpuc/Dialect/Tpu/StoredType.h"
@@ -25,6 +28,8 @@
 #include "tpuc/Interpreter/Kernels/FixedPoint.h"
 #include "tpuc/Support/Convert.h"
 #include "tpuc/Target/CV18xx/Codegen/Moves.h"
+#include "tpuc/Target/CV18xx/Codegen/RecurrentOps.h"
+#include "tpuc/Target/CV18xx/Codegen/SlicedOps.h"
 #include "tpuc/Target/CV18xx/Codegen/TensorLayout.h"
 
 #include <cmath>
@@ -310,6 +315,31 @@ struct MoveThroughLanes : PassWrapper<MoveThroughLanes, OperationPass<ModuleOp>>
   }
 };
 
+struct SliceSums : PassWrapper<SliceSums, OperationPass<ModuleOp>> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(SliceSums)
+
+  StringRef getArgument() const override { return "slice-sums"; }
+  StringRef getDescription() const override {
+    return "Compute products of which no tile fits the lanes by parts of their sums";
+  }
+  void runOnOperation() override {
+    const std::unique_ptr<Backend> backend = backendOrEmit(getOperation());
+    if (!backend)
+      return signalPassFailure();
+    const Chip *chip = findChip(backend->info().name);
+    getOperation().walk([&](Operation *op) {
+      const bool isProduct = isa<tpu::ConvOp, tpu::MatMulOp>(op);
+      const bool isCell = isa<tpu::LSTMOp, tpu::GRUOp, tpu::RNNOp>(op);
+      if (!chip || !(isProduct || isCell) || fittingPlaceOf(op, *backend))
+        return;
+      if (isProduct)
+        planSlices(*chip, op);
+      else
+        planStream(*chip, op);
+    });
+  }
+};
+
 } // namespace
 
 ArrayRef<OptionalPass> ownPasses() {
@@ -319,6 +349,7 @@ ArrayRef<OptionalPass> ownPasses() {
       {Stage::Divide, []() -> std::unique_ptr<Pass> { return std::make_unique<GatherToSlice>(); }},
       {Stage::Divide, []() -> std::unique_ptr<Pass> { return std::make_unique<AverageToConv>(); }},
       {Stage::Divide, []() -> std::unique_ptr<Pass> { return std::make_unique<ResizeToPool>(); }},
+      {Stage::Divide, []() -> std::unique_ptr<Pass> { return std::make_unique<SliceSums>(); }},
       {Stage::Refine,
        []() -> std::unique_ptr<Pass> { return std::make_unique<MoveThroughLanes>(); }},
   };

@@ -25,6 +25,17 @@ Expected<void> emitOf(tpu::RNNOp op, const Site &site);
 /// Bytes that these want in each lane; none of other ops.
 int64_t scratchOfCell(const Chip &chip, const codegen::TiledOp &tiled);
 
+// Cells whose filters do not fit the lanes read global memory step by step, and have all of local
+// memory meanwhile.
+
+/// Of such a cell.
+inline constexpr llvm::StringLiteral kStreamed = "streamed";
+bool isStreamed(mlir::Operation *op);
+/// Marks a cell that can be computed so.
+void planStream(const Chip &chip, mlir::Operation *op);
+/// A cell that is marked, whose tensors have addresses.
+Expected<void> emitStreamed(Builder &builder, mlir::Operation *op);
+
 } // namespace tpuc::cv18xx::backend
 
 #endif // TPUC_TARGET_CV18XX_CODEGEN_RECURRENTOPS_H

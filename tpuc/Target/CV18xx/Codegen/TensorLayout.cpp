@@ -22,6 +22,7 @@
 #include "tpuc/Interpreter/Kernels/FixedPoint.h"
 #include "tpuc/Support/Convert.h"
 #include "tpuc/Support/Float.h"
+#include "tpuc/Target/CV18xx/Codegen/SlicedOps.h"
 #include "tpuc/Target/CV18xx/Kernels/Products.h"
 #include "tpuc/Target/CV18xx/Kernels/Windows.h"
 
@@ -37,7 +38,7 @@ using mlir::Operation;
 
 static int64_t ceilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
-static ArrayRef<int64_t> dimsOf(Value value) {
+ArrayRef<int64_t> extentsIn(Value value) {
   return cast<RankedTensorType>(value.getType()).getShape();
 }
 
@@ -71,7 +72,7 @@ std::optional<double> numberOf(Operation *op, unsigned index) {
 
 bool hasConstantMatrix(Operation *op) {
   auto product = dyn_cast<tpu::MatMulOp>(op);
-  return product && constantOf(product.getRight()) && dimsOf(product.getRight()).size() == 2;
+  return product && constantOf(product.getRight()) && extentsIn(product.getRight()).size() == 2;
 }
 
 bool hasComputedMatrix(Operation *op) { return isa<tpu::MatMulOp>(op) && !hasConstantMatrix(op); }
@@ -106,9 +107,9 @@ static bool isCell(Operation *op) { return isa<tpu::LSTMOp, tpu::GRUOp, tpu::RNN
 
 unsigned biasOf(Operation *op) { return isCell(op) ? 3 : 2; }
 
-static FilterLayout filterOf(Operation *op, unsigned index) {
+FilterLayout filterOf(Operation *op, unsigned index) {
   FilterLayout layout;
-  const ArrayRef<int64_t> dims = dimsOf(op->getOperand(index));
+  const ArrayRef<int64_t> dims = extentsIn(op->getOperand(index));
   if (isCell(op)) {
     layout.channels = dims[1];
     layout.row = dims[2];
@@ -140,7 +141,8 @@ static FilterLayout filterOf(Operation *op, unsigned index) {
   }
   const bool hasBias = !isa<NoneType>(op->getOperand(biasOf(op)).getType());
   auto conv = dyn_cast<tpu::ConvOp>(op);
-  const bool hasGroups = conv && conv.getGroup() != 1 && !layout.isDepthwise;
+  // Slices of groups have biases of their own.
+  const bool hasGroups = conv && conv.getGroup() != 1 && !layout.isDepthwise && !isSliced(op);
   layout.carried = !layout.isBf16 ? kRequantBytes : !hasBias ? 0 : hasGroups ? 2 : 4;
   // There is no cell of integers.
   if (isCell(op) && !layout.isBf16)
@@ -288,6 +290,12 @@ Expected<LocalTensor> TensorLayout::local(const Chip &chip, const LocalTile &til
       rows * tensor.strides[2] + columns * tensor.strides[3]);
   tensor.shape = shapeOf(form, tile.tile);
   return tensor;
+}
+
+int64_t addressIn(Value value) {
+  if (top::WeightOp weight = constantOf(value))
+    value = weight.getOutput();
+  return addressOf(value.getType()).value_or(0);
 }
 
 GlobalTensor placeOf(int64_t address) {
@@ -456,7 +464,7 @@ static Expected<std::vector<uint8_t>> carriedBytes(Operation *op, const FilterLa
 /// [rows, kh, kw, ic] for [oc, ic, kh, kw]; matrices as rows of the shared dimension; of cells
 /// [gates, inputs and biases, units].
 static PackedLayout rowsLayout(Operation *op, const FilterLayout &filter, int64_t rows) {
-  const ArrayRef<int64_t> dims = dimsOf(op->getOperand(1));
+  const ArrayRef<int64_t> dims = extentsIn(op->getOperand(1));
   PackedLayout layout;
   layout.shape = {rows, filter.row};
   if (isCell(op)) {

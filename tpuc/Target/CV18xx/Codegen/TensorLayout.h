@@ -35,6 +35,8 @@ enum class Form : uint8_t {
   Table,     ///< 256 entries, the same in every lane.
 };
 
+/// The extents of a tensor of static shape.
+llvm::ArrayRef<int64_t> extentsIn(mlir::Value value);
 /// The constant that `value` is, whatever stands between; null if it is computed.
 top::WeightOp constantOf(mlir::Value value);
 /// Of operand `index` of `op`, or of its result (`index` = number of operands).
@@ -129,6 +131,11 @@ inline const TensorLayout &layoutOf(const codegen::TiledOp &tiled, unsigned inde
 
 /// An address with a tag in global memory.
 GlobalTensor placeOf(int64_t address);
+/// The address of a tensor, or of the constant that it is; 0 as long as there is none.
+int64_t addressIn(mlir::Value value);
+
+/// That of operand `index`, which is a filter.
+FilterLayout filterOf(mlir::Operation *op, unsigned index);
 
 /// How a constant operand is packed; none: as it is. Errors: constants that cannot be read.
 Expected<std::optional<codegen::PackedLayout>> packedLayout(mlir::OpOperand &operand);

@@ -75,33 +75,12 @@ static Expected<void> loadFilter(Builder &builder, const TiledOp &tiled, unsigne
   return {};
 }
 
-/// A matrix whose last piece may be shorter, with zeros behind it.
-static Expected<void> loadPadded(Builder &builder, const GlobalMatrix &from,
-                                 const LocalMatrix &to) {
-  const Chip &chip = builder.chip();
-  if (to.columns % to.width(chip) != 0)
-    if (Expected<void> done =
-            emitFill(builder,
-                     alignedTensor(chip, to.address, {to.rows, to.pieces(chip), 1, to.width(chip)},
-                                   to.isBf16),
-                     0);
-        !done)
-      return done;
-  return emitLoad(builder, from, to);
-}
-
-/// Rows of columns that follow each other.
-static GlobalMatrix denseMatrix(int64_t address, const LocalMatrix &matrix) {
-  return {placeOf(address), uint64_t{matrix.columns} * matrix.elementBytes(),
-          matrix.elementBytes()};
-}
-
 static Expected<void> loadGates(Builder &builder, const FilterLayout &filter, const LocalTile &tile,
                                 int64_t address) {
   for (int64_t number = 0; number < filter.gates; ++number) {
     const LocalMatrix gate = filter.gate(number, tile.address, builder.chip());
     const int64_t begin = address + number * gate.rows * gate.columns * filter.elementBytes();
-    if (Expected<void> done = loadPadded(builder, denseMatrix(begin, gate), gate); !done)
+    if (Expected<void> done = emitPadded(builder, denseMatrix(placeOf(begin), gate), gate); !done)
       return done;
   }
   return {};
@@ -130,7 +109,7 @@ Expected<void> loadOperand(Builder &builder, const TiledOp &tiled, unsigned inde
     return loadGates(builder, layout.filter, tiled.operands[index], address);
   if (layout.form == Form::Rows) {
     const LocalMatrix rows = layout.rows(tiled.operands[index].address);
-    return loadPadded(builder, denseMatrix(address, rows), rows);
+    return emitPadded(builder, denseMatrix(placeOf(address), rows), rows);
   }
   const LocalTile &tile = tiled.operands[index];
   if (layout.form == Form::Table) {
@@ -158,7 +137,7 @@ Expected<void> storeResult(Builder &builder, const TiledOp &tiled, int64_t addre
     return storeMatrices(builder, tiled, address);
   if (layout.form == Form::Rows) {
     const LocalMatrix rows = layout.rows(tiled.result.address);
-    return emitStore(builder, rows, denseMatrix(address, rows));
+    return emitStore(builder, rows, denseMatrix(placeOf(address), rows));
   }
   Expected<LocalTensor> from = turned(layout, layout.local(builder.chip(), tiled.result));
   Expected<GlobalTensor> to = layout.global(tiled.result.tile, address);

@@ -61,6 +61,23 @@ Expected<void> emitLoad(Builder &builder, const GlobalMatrix &from, const LocalM
     return emitLoad(builder, sides.global, sides.local);
   });
 }
+Expected<void> emitPadded(Builder &builder, const GlobalMatrix &from, const LocalMatrix &to) {
+  const Chip &chip = builder.chip();
+  if (to.columns % to.width(chip) != 0)
+    if (Expected<void> done =
+            emitFill(builder,
+                     alignedTensor(chip, to.address, {to.rows, to.pieces(chip), 1, to.width(chip)},
+                                   to.isBf16),
+                     0);
+        !done)
+      return done;
+  return emitLoad(builder, from, to);
+}
+
+GlobalMatrix denseMatrix(const GlobalTensor &begin, const LocalMatrix &matrix) {
+  return {begin, uint64_t{matrix.columns} * matrix.elementBytes(), matrix.elementBytes()};
+}
+
 Expected<void> emitStore(Builder &builder, const LocalMatrix &from, const GlobalMatrix &to) {
   return overPieces(builder.chip(), to, from, [&](const Sides &sides) {
     return emitStore(builder, sides.local, sides.global);
@@ -69,15 +86,21 @@ Expected<void> emitStore(Builder &builder, const LocalMatrix &from, const Global
 
 Expected<void> emitProduct(Builder &builder, const LocalMatrix &result, const LocalMatrix &left,
                            const LocalMatrix &right, bool hasRelu, std::optional<SumScale> scale,
-                           std::optional<uint32_t> bias) {
+                           std::optional<uint32_t> bias, std::optional<ProductPart> part) {
   const Chip &chip = builder.chip();
   Command command = builder.make("matmul");
   FieldSetter fields(command);
   const uint32_t pieces = result.pieces(chip), width = result.width(chip);
-  const uint32_t last = left.columns - (left.pieces(chip) - 1) * left.width(chip);
+  const uint32_t last =
+      part ? part->count : left.columns - (left.pieces(chip) - 1) * left.width(chip);
   fields.set(Field::Res0Addr, result.address).shape(kRes0Shape, {result.rows, pieces, 1, width});
-  fields.set(Field::Opd0Addr, left.address);
-  fields.shape(kOpd0Shape, {left.rows, left.pieces(chip), 1, left.width(chip)});
+  fields.set(Field::Opd0Addr,
+             left.address +
+                 (part ? part->piece * kLaneBytes + part->first * left.elementBytes() : 0));
+  if (part)
+    fields.shape(kOpd0Shape, {left.rows, 1, 1, part->count});
+  else
+    fields.shape(kOpd0Shape, {left.rows, left.pieces(chip), 1, left.width(chip)});
   fields.set(Field::Opd1Addr, right.address).shape(kOpd1Shape, {right.rows, pieces, 1, last});
   fields.shape(kOpd2Shape, {1, pieces, 1, width}).set(Field::Opd2Narrow, 0);
   if (bias)
@@ -88,6 +111,9 @@ Expected<void> emitProduct(Builder &builder, const LocalMatrix &result, const Lo
     fields.set(Field::Requant, 1)
         .set(Field::Multiplier, scale->multiplier)
         .set(Field::Shift, scale->shift);
+  if (part && (part->addsSums || part->leavesSums))
+    fields.set(Field::Partial, (part->addsSums ? 1 : 0) + (part->leavesSums ? 2 : 0))
+        .set(Field::Res0StrB, result.bytes(chip));
   if (Expected<void> done = fields.done(); !done)
     return done;
   return builder.add(command);

@@ -34,11 +34,16 @@ struct GlobalMatrix {
   uint64_t rowStride = 0, columnStride = 0;
 };
 
+/// Rows of columns that follow each other, from `begin` on.
+GlobalMatrix denseMatrix(const GlobalTensor &begin, const LocalMatrix &matrix);
+
 // Between matrices of the same extents. Columns that do not lie side by side are moved one by one.
 // Errors (without `where`): what the chip refuses.
 
 Expected<void> emitLoad(Builder &builder, const GlobalMatrix &from, const LocalMatrix &to);
 Expected<void> emitStore(Builder &builder, const LocalMatrix &from, const GlobalMatrix &to);
+/// With zeros behind the columns of a last piece that is shorter.
+Expected<void> emitPadded(Builder &builder, const GlobalMatrix &from, const LocalMatrix &to);
 
 /// How sums of signed integers become 8 bits: times multiplier / 2^31, half up, then / 2^shift,
 /// half away from zero.
@@ -47,13 +52,23 @@ struct SumScale {
   unsigned shift = 0;
 };
 
+/// Columns of one piece of a left matrix, from `first` on, whose rows of the right one a product
+/// takes. Of several rows these columns are all that the piece has, without gaps. Sums of 32 bits
+/// lie where the result does: rows of upper halves, then those of the lower ones; parts add to
+/// them, and leave such.
+struct ProductPart {
+  uint32_t piece = 0, first = 0, count = 1;
+  bool addsSums = false, leavesSums = false;
+};
+
 /// result = left * right + bias: sums of float32 that truncate, or of integers. `bias`: where lanes
 /// have a row of the result's bias, of BF16 the upper halves of float32 and behind them the lower
 /// ones. Errors (without `where`): more than 4095 rows.
 Expected<void> emitProduct(Builder &builder, const LocalMatrix &result, const LocalMatrix &left,
                            const LocalMatrix &right, bool hasRelu,
                            std::optional<SumScale> scale = std::nullopt,
-                           std::optional<uint32_t> bias = std::nullopt);
+                           std::optional<uint32_t> bias = std::nullopt,
+                           std::optional<ProductPart> part = std::nullopt);
 
 } // namespace tpuc::cv18xx
 

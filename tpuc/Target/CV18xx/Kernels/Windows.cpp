@@ -67,6 +67,9 @@ Expected<void> emitConvolution(Builder &builder, const Convolution &convolution)
   const LocalTensor &input = convolution.input;
   setWindow(fields, convolution.window, input, convolution.result, true);
   setParameters(fields, convolution);
+  if (convolution.addsSums || convolution.leavesSums)
+    fields.set(Field::Partial, (convolution.addsSums ? 1 : 0) + (convolution.leavesSums ? 2 : 0))
+        .set(Field::Res0StrB, convolution.planeDistance);
   fields.set(Field::Opd1Addr, convolution.filter).set(Field::Relu, convolution.hasRelu);
   if (convolution.isDepthwise) {
     fields.strides(kOpd0Strides, input.strides);

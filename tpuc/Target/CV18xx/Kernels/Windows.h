@@ -38,6 +38,11 @@ struct Convolution {
   uint32_t halfDistance = 0;
   bool isDepthwise = false;
   bool hasRelu = false;
+  /// Whether it adds to sums of 32 bits that lie where the result does, and leaves such sums there,
+  /// without parameters and ReLU: four planes of bytes, or the upper and the lower halves of
+  /// float32, so many bytes apart.
+  bool addsSums = false, leavesSums = false;
+  uint32_t planeDistance = 0;
 };
 
 // Errors (without `where`): what the chip refuses, as inputs with gaps.
