@@ -32,7 +32,8 @@ constexpr bool (*kDecompositions[])(OpMaker &) = {
     decomposeNormalize, decomposeCumSum,       decomposeLayerNorm,    decomposeGroupNorm,
     decomposeLRN,       decomposeManyOperands, decomposeClip,         decomposePower,
     decomposeTrilu,     decomposeGather,       decomposeGatherND,     decomposeScatter,
-    decomposeMatMul,    decomposePool3d,       decomposeInstanceNorm, decomposeComputedFilter};
+    decomposeMatMul,    decomposePool3d,       decomposeInstanceNorm, decomposeComputedFilter,
+    decomposeScale};
 
 /// Of ops whose elements may be quantized: they stay what they are.
 constexpr bool (*kOfAnyType[])(OpMaker &) = {decomposeShuffleChannel, decomposeActivatedConcat,

@@ -11,6 +11,7 @@
 #include "tpuc/Dialect/Top/TypeUtils.h"
 #include "tpuc/Dialect/Tpu/BinaryOps.h"
 #include "tpuc/Dialect/Tpu/MovementOps.h"
+#include "tpuc/Dialect/Tpu/NormOps.h"
 #include "tpuc/Dialect/Tpu/UnaryOps.h"
 #include "tpuc/Support/Convert.h"
 
@@ -72,6 +73,24 @@ bool codegen::decomposeClip(OpMaker &maker) {
   if (!isa<NoneType>(op.getMax().getType()))
     value = maker.makeLike<tpu::MinOp>("to", {value, op.getMax()});
   maker.replace(0, value);
+  return true;
+}
+
+bool codegen::decomposeScale(OpMaker &maker) {
+  auto op = dyn_cast<tpu::ScaleOp>(maker.op);
+  if (!op || !OpMaker::isFloat(op.getInput()) || OpMaker::dimsOf(op.getInput()).size() < 2)
+    return false;
+  SmallVector<int64_t> dims(OpMaker::dimsOf(op.getInput()).size(), 1);
+  dims[1] = OpMaker::dimsOf(op.getInput())[1];
+  const auto ofChannels = [&](Value numbers, StringRef what) {
+    return maker.widened(maker.reshaped(numbers, dims, what), "wide_" + what.str());
+  };
+  const Value scaled = maker.makeLike<tpu::MulOp>(
+      "scaled", {maker.widened(op.getInput()), ofChannels(op.getScale(), "factors")});
+  const Value shifted =
+      maker.makeLike<tpu::AddOp>("shifted", {scaled, ofChannels(op.getBias(), "addends")},
+                                 OpMaker::activationOf(op->getAttrDictionary()));
+  maker.replace(0, maker.finished(shifted, 0));
   return true;
 }
 

@@ -45,6 +45,8 @@ bool decomposeLRN(OpMaker &maker);
 bool decomposeManyOperands(OpMaker &maker);
 /// Limits that are tensors.
 bool decomposeClip(OpMaker &maker);
+/// Factors and addends of channels, where they are in no op that makes the input.
+bool decomposeScale(OpMaker &maker);
 /// Powers with one number as exponent.
 bool decomposePower(OpMaker &maker);
 bool decomposeTrilu(OpMaker &maker);
