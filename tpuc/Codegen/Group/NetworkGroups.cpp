@@ -99,6 +99,8 @@ private:
   /// Groups, and what a run takes with them.
   struct Candidate {
     Parts parts;
+    /// Of each part: cycles and commands.
+    std::vector<NetworkCandidate::Result> runs = {};
     std::vector<int64_t> cycles = {};
     /// Beside those of the first one.
     RunCost cost = {};
@@ -107,8 +109,8 @@ private:
   Expected<void> choose(SubNetGroups &part, std::shared_ptr<GroupPlanner> planner) const;
   Expected<void> take(SubNetGroups &part, Partition partition) const;
   Expected<void> takeFastest(SubNetGroups &part) const;
-  Expected<void> search(SubNetGroups &part, SearchTime &time, Progress *progress,
-                        ThreadPool &own) const;
+  Expected<void> search(SubNetGroups &part, NetworkCandidate::Result &run, SearchTime &time,
+                        Progress *progress, ThreadPool &own) const;
   Expected<void> searchFrom(Candidate &start, SearchTime &time, Progress *progress,
                             ThreadPool &own) const;
   Expected<void> searchFrom(std::vector<Candidate> &starts) const;
@@ -121,6 +123,7 @@ private:
   std::vector<Parts> othersOf(ArrayRef<SubNetGroups> parts, int64_t percent) const;
   std::optional<Parts> withLeastWork(ArrayRef<SubNetGroups> parts) const;
   Expected<void> weigh(Candidate &candidate) const;
+  Expected<void> sumUp(Candidate &candidate) const;
   Candidate betterOf(Candidate best, std::optional<Parts> others) const;
   Expected<std::vector<Candidate>> weighed(std::vector<Parts> candidates) const;
 
@@ -200,6 +203,7 @@ Expected<void> GroupChooser::schedule(SubNetGroups &part, SmallVectorImpl<size_t
     return propagate(made);
   part.items = std::move(made->items);
   part.poolUnits = std::move(made->poolUnits);
+  part.fill = made->fill;
   part.isCrowded = made->isCrowded;
   return {};
 }
@@ -330,16 +334,28 @@ std::optional<Parts> GroupChooser::withLeastWork(ArrayRef<SubNetGroups> parts) c
 
 /// Fills in what a run of all sub-networks takes, the ratio apart; tensors have addresses.
 Expected<void> GroupChooser::weigh(Candidate &candidate) const {
-  candidate.cycles.clear();
-  SmallVector<const GroupPlan *> planned;
+  candidate.runs.clear();
   for (const SubNetGroups &part : candidate.parts) {
+    NetworkCandidate::Result &run = candidate.runs.emplace_back();
     Expected<SmallVector<int64_t>> cycles = backend.runCycles([&](Emitter &emitter) {
-      return emitPlanned(part.items, part.poolUnits, place, backend, emitter);
+      Expected<void> emitted = emitPlanned(part.items, part.poolUnits, place, backend, emitter);
+      run.commands = emitter.numCommands();
+      return emitted;
     });
     if (!cycles)
       return propagate(cycles);
-    candidate.cycles.resize(cycles->size());
-    for (auto [sum, own] : llvm::zip_equal(candidate.cycles, *cycles))
+    run.cycles = std::move(*cycles);
+  }
+  return sumUp(candidate);
+}
+
+/// What all sub-networks take whose runs are known.
+Expected<void> GroupChooser::sumUp(Candidate &candidate) const {
+  candidate.cycles.clear();
+  SmallVector<const GroupPlan *> planned;
+  for (auto [part, run] : llvm::zip_equal(candidate.parts, candidate.runs)) {
+    candidate.cycles.resize(run.cycles.size());
+    for (auto [sum, own] : llvm::zip_equal(candidate.cycles, run.cycles))
       sum += own;
     for (const GroupPlan &group : part.groups)
       planned.push_back(&group);
@@ -377,26 +393,36 @@ GroupChooser::weighed(std::vector<Parts> candidates) const {
   return made;
 }
 
-Expected<void> GroupChooser::search(SubNetGroups &part, SearchTime &time, Progress *progress,
-                                    ThreadPool &own) const {
+/// `run`: that of the part before, and then that of what is found.
+Expected<void> GroupChooser::search(SubNetGroups &part, NetworkCandidate::Result &run,
+                                    SearchTime &time, Progress *progress, ThreadPool &own) const {
   const NetworkCandidate candidate(main, part.subNet.layers, place, backend, options.heuristics);
-  Expected<FoundGroups> found = searchGroups(
-      *part.table, part.partition, candidate,
+  SmallVector<const GroupPlan *> planned;
+  for (const GroupPlan &group : part.groups)
+    planned.push_back(&group);
+  Expected<int64_t> bytes = plannedBytes(main, planned, backend);
+  if (!bytes)
+    return propagate(bytes);
+  run.fill = part.fill;
+  run.bytes = *bytes;
+  FoundGroups found = searchGroups(
+      *part.table, {part.partition, std::move(run)}, candidate,
       {.isThorough = options.opt == 3, .time = time.next(), .progress = progress}, own);
-  if (!found)
-    return propagate(found);
-  part.mostFill = found->fill;
-  if (Expected<void> taken = take(part, std::move(found->partition)); !taken)
+  run = std::move(found.run);
+  part.mostFill = run.fill;
+  if (found.partition == part.partition)
+    return {};
+  if (Expected<void> taken = take(part, std::move(found.partition)); !taken)
     return taken;
   return schedule(part);
 }
 
 Expected<void> GroupChooser::searchFrom(Candidate &start, SearchTime &time, Progress *progress,
                                         ThreadPool &own) const {
-  for (SubNetGroups &part : start.parts)
-    if (Expected<void> done = search(part, time, progress, own); !done)
+  for (auto [part, run] : llvm::zip_equal(start.parts, start.runs))
+    if (Expected<void> done = search(part, run, time, progress, own); !done)
       return done;
-  return weigh(start);
+  return sumUp(start);
 }
 
 /// Side by side where there are threads for that: each has its share of them, and all of the time.

@@ -55,8 +55,8 @@ struct SubNetGroups {
   /// Those that take the fewest estimated cycles, where others were chosen for less memory.
   std::optional<Partition> fastest = std::nullopt;
   bool isCrowded = false;
-  /// Percent of the memory that the schedule tries to fill.
-  int64_t mostFill = kMostFill;
+  /// Percent of the memory that the schedule tries to fill, and that it has filled.
+  int64_t mostFill = kMostFill, fill = kMostFill;
 };
 
 struct NetworkGroups {

@@ -53,21 +53,15 @@ public:
                   ThreadPool &threads)
       : table(table), candidate(candidate), effort(effort), threads(threads) {}
 
-  Expected<FoundGroups> run(const Partition &known);
+  FoundGroups run(FoundGroups known);
 
 private:
-  struct Found {
-    Partition partition;
-    SmallVector<int64_t> cycles = {};
-    int64_t fill = kMostFill;
-  };
-
   bool isOver() const;
   bool isLong() const { return table.numLayers() > kFewLayers; }
   int64_t shortened(int64_t count, int64_t least) const;
-  double relative(const Found &found) const;
-  bool isAllowed(const Found &found) const;
-  bool isBetter(const Found &found, const Found &than) const;
+  double relative(const FoundGroups &found) const;
+  bool isAllowed(const FoundGroups &found) const;
+  bool isBetter(const FoundGroups &found, const FoundGroups &than) const;
   std::shared_ptr<const GroupPlan> planOf(const GroupChoice &choice);
   bool isPossible(ArrayRef<GroupChoice> groups);
   std::vector<GroupPlan> plansOf(ArrayRef<GroupChoice> groups);
@@ -76,8 +70,8 @@ private:
   void runAhead(ArrayRef<Partition> partitions);
   std::vector<Partition> nextOf(const Partition &partition, ArrayRef<GroupChange> changes,
                                 int64_t most);
-  std::optional<Found> attempt(const Partition &partition);
-  void improve(Found &best);
+  std::optional<FoundGroups> attempt(const Partition &partition);
+  void improve(FoundGroups &best);
   std::vector<GroupChange> changesOf(const Partition &partition);
   std::vector<GroupChange> rankedChanges(const Partition &partition);
   void addChanges(const Partition &partition, size_t number, std::vector<GroupChange> &changes);
@@ -98,7 +92,7 @@ private:
   NetworkCandidate::Limits limits = {};
   std::set<Partition> tried;
   /// What came of partitions that were not tried yet: none where there is no room.
-  std::map<Partition, std::optional<Found>> ahead;
+  std::map<Partition, std::optional<FoundGroups>> ahead;
   /// Null: not possible.
   SharedMap<std::map<GroupChoice, std::shared_ptr<const GroupPlan>>> planned;
   /// What groups that follow each other take, by a hash of them; none if that is not possible.
@@ -126,17 +120,17 @@ int64_t NetworkSearcher::shortened(int64_t count, int64_t least) const {
 }
 
 /// The mean over all sets of parameters; 1 is what the search began with.
-double NetworkSearcher::relative(const Found &found) const {
-  return meanRatio(found.cycles, reference);
+double NetworkSearcher::relative(const FoundGroups &found) const {
+  return meanRatio(found.run.cycles, reference);
 }
 
 /// Whether no set of parameters says that it takes longer than what the search began with.
-bool NetworkSearcher::isAllowed(const Found &found) const {
-  return isNowhereSlower(found.cycles, reference);
+bool NetworkSearcher::isAllowed(const FoundGroups &found) const {
+  return isNowhereSlower(found.run.cycles, reference);
 }
 
-bool NetworkSearcher::isBetter(const Found &found, const Found &than) const {
-  return isAllowed(found) && found.cycles.front() <= than.cycles.front() &&
+bool NetworkSearcher::isBetter(const FoundGroups &found, const FoundGroups &than) const {
+  return isAllowed(found) && found.run.cycles.front() <= than.run.cycles.front() &&
          relative(found) < relative(than);
 }
 
@@ -189,7 +183,7 @@ std::optional<int64_t> NetworkSearcher::estimateOf(ArrayRef<GroupChoice> stretch
 void NetworkSearcher::runAhead(ArrayRef<Partition> partitions) {
   struct Run {
     const Partition &partition;
-    std::optional<Found> &found;
+    std::optional<FoundGroups> &found;
   };
   std::vector<Run> runs;
   for (const Partition &partition : partitions)
@@ -198,7 +192,7 @@ void NetworkSearcher::runAhead(ArrayRef<Partition> partitions) {
   threads.parallelFor(static_cast<int64_t>(runs.size()), 1, [&](int64_t begin, int64_t end) {
     for (Run &run : llvm::MutableArrayRef(runs).slice(begin, end - begin)) {
       if (Expected<NetworkCandidate::Result> result = candidate.run(plansOf(run.partition), limits))
-        run.found = Found{run.partition, std::move(result->cycles), result->fill};
+        run.found = FoundGroups{run.partition, std::move(*result)};
       if (effort.progress)
         effort.progress->advance();
     }
@@ -207,7 +201,7 @@ void NetworkSearcher::runAhead(ArrayRef<Partition> partitions) {
 
 /// What came of a partition that was run ahead. None if it has been tried before, is not possible,
 /// or there is no room: in global memory what the search began with.
-std::optional<NetworkSearcher::Found> NetworkSearcher::attempt(const Partition &partition) {
+std::optional<FoundGroups> NetworkSearcher::attempt(const Partition &partition) {
   if (!tried.insert(partition).second)
     return std::nullopt;
   auto run = ahead.extract(partition);
@@ -361,7 +355,7 @@ std::vector<Partition> NetworkSearcher::nextOf(const Partition &partition,
 /// Rounds of changes, each of which goes on with what the one before has left, until a round brings
 /// nothing. Threads that are free run changes that would come next if none of those before were
 /// taken: the more have failed, the more they run, so that little is run in vain.
-void NetworkSearcher::improve(Found &best) {
+void NetworkSearcher::improve(FoundGroups &best) {
   const int64_t patience = effort.isThorough ? kPatience : kShortPatience;
   for (bool isOn = true; isOn && !isOver();) {
     isOn = false;
@@ -374,7 +368,7 @@ void NetworkSearcher::improve(Found &best) {
         runAhead(nextOf(best.partition, left,
                         std::min({int64_t{threads.numThreads()}, failures + 1, trialsLeft,
                                   patience - failures})));
-      std::optional<Found> found = made ? attempt(*made) : std::nullopt;
+      std::optional<FoundGroups> found = made ? attempt(*made) : std::nullopt;
       if (!found || !isBetter(*found, best)) {
         ++failures;
         continue;
@@ -386,42 +380,38 @@ void NetworkSearcher::improve(Found &best) {
   }
 }
 
-Expected<FoundGroups> NetworkSearcher::run(const Partition &known) {
-  Found first{known};
-  Expected<NetworkCandidate::Result> result = candidate.run(plansOf(known), limits);
-  if (!result)
-    return propagate(result);
-  reference = first.cycles = std::move(result->cycles);
-  first.fill = result->fill;
-  numCommands = result->commands;
-  limits = {.fill = result->fill, .work = kTrialWork, .bytes = result->bytes};
-  tried.insert(known);
-  std::vector<Found> starts = {std::move(first)};
+FoundGroups NetworkSearcher::run(FoundGroups known) {
+  reference = known.run.cycles;
+  numCommands = known.run.commands;
+  limits = {.fill = known.run.fill, .work = kTrialWork, .bytes = known.run.bytes};
+  tried.insert(known.partition);
+  std::vector<FoundGroups> starts = {std::move(known)};
   std::vector<Partition> others = {table.best({})};
   for (const GroupWeights &weights : ArrayRef(kWeights).take_front(
            static_cast<size_t>(shortened(std::size(kWeights), kLeastWeights))))
     others.push_back(table.best(weights));
   runAhead(others);
   for (const Partition &other : others) {
-    std::optional<Found> found = attempt(other);
+    std::optional<FoundGroups> found = attempt(other);
     if (found && isAllowed(*found))
       starts.push_back(std::move(*found));
   }
-  std::ranges::stable_sort(starts, {}, [&](const Found &found) { return relative(found); });
+  std::ranges::stable_sort(starts, {}, [&](const FoundGroups &found) { return relative(found); });
   trialsLeft = effort.isThorough ? kMostTrials : shortened(kShortTrials, kLeastTrials);
-  Found best = starts.front();
-  for (Found &start : llvm::MutableArrayRef(starts).take_front(effort.isThorough ? kStarts : 1)) {
+  FoundGroups best = starts.front();
+  for (FoundGroups &start :
+       llvm::MutableArrayRef(starts).take_front(effort.isThorough ? kStarts : 1)) {
     improve(start);
     if (isBetter(start, best))
       best = std::move(start);
   }
-  return FoundGroups{.partition = std::move(best.partition), .fill = best.fill};
+  return best;
 }
 
 } // namespace
 
-Expected<FoundGroups> codegen::searchGroups(GroupTable &table, const Partition &known,
-                                            const NetworkCandidate &candidate,
-                                            const SearchEffort &effort, ThreadPool &threads) {
-  return NetworkSearcher(table, candidate, effort, threads).run(known);
+FoundGroups codegen::searchGroups(GroupTable &table, FoundGroups known,
+                                  const NetworkCandidate &candidate, const SearchEffort &effort,
+                                  ThreadPool &threads) {
+  return NetworkSearcher(table, candidate, effort, threads).run(std::move(known));
 }

@@ -27,23 +27,23 @@ struct SearchEffort {
   Progress *progress = nullptr;
 };
 
-/// What a search has found.
+/// What a search has found, or begins with.
 struct FoundGroups {
   Partition partition;
-  /// `NetworkSchedule::fill` of the best candidate, beyond which the schedule need not try.
-  int64_t fill = 0;
+  /// What a run of it takes. Beyond its `fill` the schedule need not try.
+  NetworkCandidate::Result run = {};
 };
 
-/// Looks for groups with which the network runs in fewer cycles than with those of `known`: the
+/// Looks for groups with which the network runs in fewer cycles than with `known`, whose run takes
+/// what `NetworkCandidate::run` says without limits: the
 /// ones that are best by estimate, and by other weights, then changes of a few groups at a time,
 /// the most promising first by the estimate of the schedule. What counts is the simulated run by
 /// all sets of parameters: by none what is found is worse than `known`, and by the first none that
 /// is taken is worse than the one before. Nothing is taken that needs more global memory than
 /// `known` (`NetworkCandidate::Result::bytes`). The same table and groups give the same partition
-/// with any number of threads, if the time does not run out. Errors: `known` has no room.
-Expected<FoundGroups> searchGroups(GroupTable &table, const Partition &known,
-                                   const NetworkCandidate &candidate, const SearchEffort &effort,
-                                   ThreadPool &threads);
+/// with any number of threads, if the time does not run out.
+FoundGroups searchGroups(GroupTable &table, FoundGroups known, const NetworkCandidate &candidate,
+                         const SearchEffort &effort, ThreadPool &threads);
 
 } // namespace tpuc::codegen
 
