@@ -224,20 +224,26 @@ Expected<void> DeployRun::keepBudget() {
   return {};
 }
 
-/// The layers whose types the user, the chip or the signal decides.
+/// The layers that nobody computes on integers.
 std::set<std::string> DeployRun::layersToKeep() const {
   std::set<std::string> kept;
   for (const auto &[name, scheme] : floatLayers)
     kept.insert(name);
+  return kept;
+}
+
+/// The layers whose types the signal decides.
+std::set<std::string> DeployRun::layersByNeed() const {
+  std::set<std::string> needed;
   Expected<func::FuncOp> main = top::mainFunction(*lowered->module);
   Expected<func::FuncOp> source = top::mainFunction(*top.module);
   if (!main || !source)
-    return kept;
+    return needed;
   const std::set<std::string> names = layerNames(*source);
   for (Operation &op : main->front().without_terminator())
     if (op.hasAttr(kStorageStep))
-      kept.insert(codegen::wholeOf(layerName(&op), names).value_or(layerName(&op)));
-  return kept;
+      needed.insert(codegen::wholeOf(layerName(&op), names).value_or(layerName(&op)));
+  return needed;
 }
 
 /// Where the code generator may search, layers that take fewer cycles in wider floats are in these:
@@ -253,6 +259,7 @@ Expected<void> DeployRun::useFasterLayers() {
     return propagate(made);
   Expected<MeasuredNetwork> reached = *made;
   LoweringOptions best = lowering;
+  const std::set<std::string> needed = layersByNeed();
   bool isFaster = true;
   for (auto wider : {&LoweringOptions::fasterInF16, &LoweringOptions::fasterInF32}) {
     const bool isF16 = wider == &LoweringOptions::fasterInF16;
@@ -268,11 +275,21 @@ Expected<void> DeployRun::useFasterLayers() {
         return propagate(network);
       return measureWith(*network->module, isQuick ? kQuickOpt : opt);
     };
+    const auto measureQuickly = [&]() -> Expected<MeasuredNetwork> {
+      return best.fasterInF16.empty() ? measureWith(*lowered->module, kQuickOpt)
+                                      : measureThese({}, /*isQuick=*/true);
+    };
+    // All in 16 bits is what the user gets of --quantize F16, too; in F32, what is needed stays.
+    std::set<std::string> fixed = layersToKeep();
+    if (!isF16)
+      fixed.insert(needed.begin(), needed.end());
     Expected<FasterLayers> found = fasterLayers({.top = *top.module,
                                                  .lowered = *lowered->module,
                                                  .made = *reached,
-                                                 .fixed = layersToKeep(),
+                                                 .fixed = std::move(fixed),
+                                                 .needed = isF16 ? needed : decltype(needed)(),
                                                  .measure = measureThese,
+                                                 .measureQuickly = measureQuickly,
                                                  .isLast = wider == &LoweringOptions::fasterInF32,
                                                  .triesLighter = !isFaster});
     // What cannot be compiled is not faster.

@@ -59,6 +59,7 @@ private:
   Expected<MeasuredNetwork> measureMade(int opt) const;
   Expected<void> keepBudget();
   std::set<std::string> layersToKeep() const;
+  std::set<std::string> layersByNeed() const;
   Expected<void> useFasterResize();
   Expected<void> useFasterLayers();
   Expected<void> commit();

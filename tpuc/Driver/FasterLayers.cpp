@@ -18,6 +18,9 @@ using namespace tpuc;
 
 /// A network that takes more than this many times the cycles by estimated groups is not searched.
 static constexpr double kCloseEnough = 1.1;
+/// Of what a search brought one network, another one may gain so many times as much, and this part
+/// of the cycles beside.
+static constexpr double kMoreGain = 2, kLeastGain = 0.002;
 /// A division has to save this part of the cycles by the estimate, else it is not measured.
 static constexpr double kLeastSaving = 0.01;
 /// How often all layers are asked whether they change sides.
@@ -154,35 +157,86 @@ static std::vector<std::string> lighterLayers(func::FuncOp main, const std::set<
   return lighter;
 }
 
+namespace {
+
+/// Which networks are worth a search: those that may become faster than the one that was made.
+class Prospects {
+public:
+  explicit Prospects(const FasterLayersRequest &request) : request(request) {}
+
+  Expected<bool> mayBeFaster(const ModelFileReport &quick);
+
+private:
+  const FasterLayersRequest &request;
+  std::optional<double> limit;
+};
+
+} // namespace
+
+/// `quick`: the network with groups by estimate.
+Expected<bool> Prospects::mayBeFaster(const ModelFileReport &quick) {
+  const auto made = double(request.made.file.cycles);
+  const double ratio = double(quick.cycles) / made;
+  if (ratio < 1 || ratio >= kCloseEnough || !request.measureQuickly)
+    return ratio < kCloseEnough;
+  if (!limit) {
+    Expected<MeasuredNetwork> own = request.measureQuickly();
+    if (!own)
+      return propagate(own);
+    const double gain = double(own->file.cycles) / made - 1;
+    limit = std::min(kCloseEnough, 1 + kLeastGain + kMoreGain * std::max(gain, 0.0));
+  }
+  return ratio < *limit;
+}
+
 Expected<FasterLayers> tpuc::fasterLayers(const FasterLayersRequest &request) {
   Expected<func::FuncOp> main = top::mainFunction(request.top);
   Expected<func::FuncOp> lowered = top::mainFunction(request.lowered);
   if (!main || !lowered)
     return FasterLayers{{}, request.made};
   const ModelFileReport &made = request.made.file;
-  std::vector<std::string> all;
-  for (const std::string &name : layerNames(*main))
+  std::set<std::string> kept = request.fixed;
+  kept.insert(request.needed.begin(), request.needed.end());
+  std::vector<std::string> all, whole;
+  for (const std::string &name : layerNames(*main)) {
     if (!request.fixed.contains(name))
+      whole.push_back(name);
+    if (!kept.contains(name))
       all.push_back(name);
+  }
   Expected<MeasuredNetwork> wide = request.measure(all, /*isQuick=*/true);
   if (!wide)
     return propagate(wide);
-  Division division(*main, request.fixed, made, wide->file,
+  Division division(*main, kept, made, wide->file,
                     castCycles(*lowered, LayerCycles(*lowered, &made)));
   const auto [some, saving] = division.best();
+  Prospects prospects(request);
+  Expected<bool> isWideClose = prospects.mayBeFaster(wide->file);
+  if (!isWideClose)
+    return propagate(isWideClose);
   std::vector<const std::vector<std::string> *> tried;
   if (saving > kLeastSaving * double(made.cycles) && some.size() < all.size())
     tried.push_back(&some);
-  if (double(wide->file.cycles) < kCloseEnough * double(made.cycles))
+  if (*isWideClose)
     tried.push_back(&all);
-  const std::vector<std::string> lighter =
-      request.triesLighter ? lighterLayers(*main, request.fixed, made, wide->file)
-                           : std::vector<std::string>();
+  if (*isWideClose && whole.size() > all.size())
+    tried.push_back(&whole);
+  const std::vector<std::string> lighter = request.triesLighter
+                                               ? lighterLayers(*main, kept, made, wide->file)
+                                               : std::vector<std::string>();
   if (!lighter.empty() && lighter.size() < all.size())
     tried.push_back(&lighter);
   FasterLayers best{{}, request.made};
   FasterLayers promising = best;
   for (const std::vector<std::string> *layers : tried) {
+    if (layers != &all && request.measureQuickly) {
+      Expected<MeasuredNetwork> quick = request.measure(*layers, /*isQuick=*/true);
+      Expected<bool> isClose = quick ? prospects.mayBeFaster(quick->file) : propagate(quick);
+      if (!isClose)
+        return propagate(isClose);
+      if (!*isClose)
+        continue;
+    }
     // What is faster with groups by estimate is so with better ones, too.
     const bool isKnown = request.isLast && layers == &all && wide->isFasterThan(best.network);
     Expected<MeasuredNetwork> measured =

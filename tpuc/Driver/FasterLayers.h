@@ -37,12 +37,15 @@ struct FasterLayersRequest {
   /// The network, and what it was lowered to.
   mlir::ModuleOp top, lowered;
   const MeasuredNetwork &made;
-  /// Layers that stay as they are.
-  std::set<std::string> fixed = {};
+  /// Layers that stay as they are, and those that do unless all others are in these wider floats.
+  std::set<std::string> fixed = {}, needed = {};
   /// The network with these layers in wider floats (LoweringOptions::fasterInF16 and fasterInF32).
   /// Groups are by estimate only if `isQuick`.
   std::function<Expected<MeasuredNetwork>(const std::vector<std::string> &layers, bool isQuick)>
       measure;
+  /// The network as it is with groups by estimate. If there is one, what the search brings it says
+  /// how much it may bring others, and others that cannot become faster are not searched.
+  std::function<Expected<MeasuredNetwork>()> measureQuickly = nullptr;
   /// Nothing is compared with what is found: it may be measured with groups by estimate.
   bool isLast = false;
   /// The layers that compute in fewer cycles in wider floats are tried together, too.
@@ -62,7 +65,8 @@ struct FasterLayers {
 /// layer, and of a cast for each tensor between layers of different types, a division into
 /// stretches is estimated: no single layer that changes sides makes the sum smaller. What takes the
 /// fewest cycles by the timing model of the whole file is taken: the network as it is, divided so,
-/// or with all layers in wider floats. If nothing is faster, and this is not the last question,
+/// or with all layers in wider floats, those that are needed otherwise included if they make it
+/// slower. If nothing is faster, and this is not the last question,
 /// what takes fewer cycles only without the conservative parameters is given: still wider floats
 /// may mend that. Errors: those of `measure`.
 Expected<FasterLayers> fasterLayers(const FasterLayersRequest &request);

@@ -93,4 +93,50 @@ TEST_F(FasterLayersTest, TriesWhatComputesInFewerCycles) {
   EXPECT_TRUE(fasterLayers(request)->names.empty());
 }
 
+/// Of a network that takes 100 cycles and `quickly` by estimated groups: how often others are
+/// searched of which the one with all layers in wider floats takes `wide` by estimated groups.
+int searchesOf(ModuleOp module, int64_t quickly, int64_t wide) {
+  const MeasuredNetwork made = taking(100, 200);
+  int searches = 0;
+  const auto measure = [&](const std::vector<std::string> &,
+                           bool isQuick) -> Expected<MeasuredNetwork> {
+    searches += isQuick ? 0 : 1;
+    return taking(wide, 200);
+  };
+  EXPECT_TRUE(fasterLayers(
+      {.top = module,
+       .lowered = module,
+       .made = made,
+       .measure = measure,
+       .measureQuickly = [&]() -> Expected<MeasuredNetwork> { return taking(quickly, 200); }}));
+  return searches;
+}
+
+TEST_F(FasterLayersTest, SearchesWhatASearchMayMakeFaster) {
+  EXPECT_EQ(searchesOf(*module, /*quickly=*/100, /*wide=*/99), 1);
+  EXPECT_EQ(searchesOf(*module, /*quickly=*/100, /*wide=*/105), 0);
+  EXPECT_EQ(searchesOf(*module, /*quickly=*/104, /*wide=*/105), 1);
+  EXPECT_EQ(searchesOf(*module, /*quickly=*/130, /*wide=*/110), 0);
+}
+
+TEST_F(FasterLayersTest, NeededLayersAreInWiderFloatsWithAllOthersOnly) {
+  const MeasuredNetwork made = taking(100, 200);
+  const std::vector<std::string> all = {"b", "c"};
+  int64_t whole = 80;
+  FasterLayersRequest request{
+      .top = *module,
+      .lowered = *module,
+      .made = made,
+      .needed = {"b"},
+      .measure = [&](const std::vector<std::string> &names, bool) -> Expected<MeasuredNetwork> {
+        return taking(names == all ? whole : 90, 190);
+      }};
+  EXPECT_EQ(fasterLayers(request)->names, all);
+  whole = 95;
+  EXPECT_EQ(fasterLayers(request)->names, std::vector<std::string>{"c"});
+  request.fixed = {"b"};
+  whole = 80;
+  EXPECT_EQ(fasterLayers(request)->names, std::vector<std::string>{"c"});
+}
+
 } // namespace
