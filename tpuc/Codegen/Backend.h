@@ -170,6 +170,9 @@ public:
   virtual int64_t transferCycles(int64_t bytes, int64_t rows) const;
   /// What the commands of a step cost at their start: see `kStepBytes`.
   virtual int64_t stepBytes() const { return kStepBytes; }
+  /// Whether groups of pictures may be tiled along channels, too. That takes longer to search, and
+  /// pays where lanes hold few rows of all channels.
+  virtual bool tilesChannelsOfGroups() const { return false; }
   /// Parts of a result along `axis` begin at multiples of this.
   virtual int64_t tileUnit(mlir::Operation *op, unsigned axis) const = 0;
   /// Whether a move in global memory takes all of local memory: nothing else lies there meanwhile.

@@ -251,6 +251,53 @@ GroupPlanner::tileInto(const TileCounts &counts, const GroupDraft &connected, Su
   return plan;
 }
 
+/// Whether each layer makes a part of its channels in each part of a group, so that nothing is
+/// computed twice.
+static bool areApart(const GroupPlan &plan) {
+  return llvm::all_of(plan.results, [&](unsigned result) {
+    return plan.tensors[result].axisTiles[kAxisC].size() == plan.counts[kAxisC];
+  });
+}
+
+/// Short groups whose layers each need only the channels of their own part of what is made in the
+/// group, such as a convolution and the sum behind it.
+void GroupPlanner::addChannelCuts(const GroupDraft &connected, SuffixCache &tails,
+                                  std::vector<std::shared_ptr<const GroupPlan>> &cuts) {
+  constexpr size_t kMostLayers = 4;
+  // More parts are more commands.
+  constexpr double kClearly = 0.97;
+  if (!backend.tilesChannelsOfGroups() || connected.plan.layers.size() > kMostLayers ||
+      connected.plan.layers.size() == 1)
+    return;
+  int64_t least = std::numeric_limits<int64_t>::max();
+  for (const std::shared_ptr<const GroupPlan> &plan : cuts)
+    least = std::min(least, plan->estimate);
+  for (const unsigned channels : {2, 4, 8, 16}) {
+    TileCounts counts{1, 1, 1, 1, 1};
+    counts[kAxisC] = channels;
+    GroupDraft draft = connected;
+    if (!draft.cut(counts) || !areApart(draft.plan))
+      return;
+    unsigned worse = 0;
+    for (const int64_t rows : {1, 2, 3, 4, 6, 8, 11, 16, 22, 32}) {
+      const std::optional<TileCounts> along = countsFor(connected.plan, kAxisH, backend, rows);
+      if (!along || worse == 2)
+        break;
+      counts = *along;
+      counts[kAxisC] = channels;
+      Expected<std::shared_ptr<const GroupPlan>> plan = tileInto(counts, connected, tails);
+      if (!plan)
+        continue;
+      if (static_cast<double>((*plan)->estimate) > kClearly * static_cast<double>(least)) {
+        ++worse;
+        continue;
+      }
+      least = (*plan)->estimate;
+      cuts.push_back(std::move(*plan));
+    }
+  }
+}
+
 Expected<std::vector<std::shared_ptr<const GroupPlan>>>
 GroupPlanner::cuts(ArrayRef<Operation *> layers, int64_t fewest, SuffixCache *known) {
   SmallVector<TileLayout> layouts = tileLayoutsOf(layers);
@@ -286,6 +333,8 @@ GroupPlanner::cuts(ArrayRef<Operation *> layers, int64_t fewest, SuffixCache *kn
     least = std::min(least, (*plan)->estimate);
     cuts.push_back(std::move(*plan));
   }
+  if (second == kAxisH)
+    addChannelCuts(connected, tails, cuts);
   if (cuts.empty())
     return tl::unexpected<Error>(std::move(failure));
   return cuts;

@@ -160,6 +160,8 @@ public:
 
 private:
   friend class GroupDraft;
+  void addChannelCuts(const GroupDraft &connected, SuffixCache &tails,
+                      std::vector<std::shared_ptr<const GroupPlan>> &cuts);
   Expected<std::shared_ptr<const GroupPlan>>
   tileInto(const TileCounts &counts, const GroupDraft &connected, SuffixCache &tails);
   Expected<std::shared_ptr<const TileModel>> model(mlir::Operation *op, TileLayout layout);

@@ -31,6 +31,7 @@ public:
   Expected<llvm::SmallVector<int64_t>> runCycles(codegen::Commands emit) const override;
   int64_t transferCycles(int64_t bytes, int64_t rows) const override;
   int64_t stepBytes() const override;
+  bool tilesChannelsOfGroups() const override { return true; }
   int64_t tileUnit(mlir::Operation *op, unsigned axis) const override;
   Expected<void> assignAddresses(codegen::AddressPlan &plan) const override;
   bool takesLocalMemory(mlir::Operation *move) const override;
