@@ -49,11 +49,7 @@ bool isTooLarge(const Layer &layer, const TargetInfo &target) {
 /// Whether `layer` has ops that the chip without kernels for them leaves to the host.
 bool isLeftToHost(const Layer &layer, const TargetInfo &target) {
   static const std::set<std::string_view> kOfNull = {"GRU", "GRUThatResetsTheState", "LSTM", "RNN"};
-  static const std::set<std::string_view> kOfBM1684 = {
-      "AttentionInWindows",    "AttentionWithMask",     "CastBooleans",
-      "CastToIntegersAndBack", "CompareAndChoose",      "CompareBetweenNumbers",
-      "ExtremumOfLongRows",    "GatherByManyConstants", "LRN",
-      "ScatterOfElements",     "ScatterOfRows",         "Triangle"};
+  static const std::set<std::string_view> kOfBM1684 = {"ExtremumOfLongRows"};
   return layer.needsHost || (target.name == "null" && kOfNull.contains(layer.name)) ||
          (target.name == "bm1684" && kOfBM1684.contains(layer.name));
 }

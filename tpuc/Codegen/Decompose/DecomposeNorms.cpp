@@ -245,7 +245,8 @@ public:
   }
 
   /// `bias` and the sums of the squares of neighbouring channels: a product with a band of ones,
-  /// which bf16 holds. So it does the squares, in parts that add up to them.
+  /// which bf16 holds. So it does the squares, in parts that add up to them. Chips without bf16
+  /// take both in F32.
   Value across(Value squares, double bias) {
     const int64_t channels = OpMaker::dimsOf(squares)[1];
     const Value band = bandOfOnes(channels);
@@ -258,7 +259,7 @@ public:
     Value rest = squares;
     for (unsigned count = partsOfSquares(), index = 0; index < count; ++index) {
       const std::string number = std::to_string(index);
-      const Value part = cast(rest, narrow, "part" + number);
+      const Value part = hasNarrow() ? cast(rest, narrow, "part" + number) : rest;
       const Value sums = maker.make(
           tpu::ConvOp::getOperationName(), "sums" + number, Type(OpMaker::typeOf(squares)),
           {part, band, total ? maker.none() : maker.weight(addends, "bias")}, pointwise(maker));
@@ -271,6 +272,8 @@ public:
   }
 
 private:
+  bool hasNarrow() const { return maker.backend.info().schemes.contains(schemes::kBF16); }
+
   Value cast(Value value, Type element, StringRef what) {
     return maker.make(tpu::CastOp::getOperationName(), what,
                       Type(OpMaker::typeOf(value).clone(element)), value, {});
@@ -285,12 +288,14 @@ private:
       for (int64_t from = std::max<int64_t>(0, to - before);
            from <= std::min(channels - 1, to + behind); ++from)
         data[static_cast<size_t>(to * channels + from)] = 1;
-    return maker.weight(tpuc::convert(ones, DataType::BF16), "band");
+    return maker.weight(hasNarrow() ? tpuc::convert(ones, DataType::BF16) : ones, "band");
   }
 
   /// Into how many bf16 the squares go: two hold 16 bits, three 24. One would be enough for the
   /// spread of bf16's own errors, but its mean reaches the result.
   unsigned partsOfSquares() {
+    if (!hasNarrow())
+      return 1;
     return storageDataType(op.getOutput().getType()) == DataType::F32 ? 3 : 2;
   }
 

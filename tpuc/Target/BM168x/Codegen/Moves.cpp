@@ -162,35 +162,65 @@ Copies depthToSpaceCopies(tpu::Depth2SpaceOp op) {
   return std::vector<Copy>{copy};
 }
 
-/// How many rows a gather may take by a transfer each.
+/// How many rows a gather may take by a transfer each, where the chip has a command for more.
 constexpr size_t kMaxGathered = 64;
+/// How many transfers a gather may be: more take as long as a layer of the host.
+constexpr size_t kMostRuns = 256;
+
+/// Rows at equal distances.
+struct RowRun {
+  int64_t first = 0, step = 0, count = 1;
+};
+/// Indices as few runs, each in its order.
+SmallVector<RowRun> runsOf(ArrayRef<int64_t> indices) {
+  SmallVector<RowRun> runs;
+  for (int64_t index : indices) {
+    RowRun *last = runs.empty() ? nullptr : &runs.back();
+    if (last && last->count == 1 && index >= last->first)
+      last->step = index - last->first;
+    if (last && index >= last->first && index == last->first + last->count * last->step)
+      ++last->count;
+    else
+      runs.push_back({index, 0, 1});
+  }
+  return runs;
+}
 
 Copies gatherCopies(tpu::GatherOp op) {
   std::optional<Tensor> constant = top::constantTensor(op.getIndices());
   std::optional<SmallVector<int64_t>> indices;
   if (constant)
     indices = top::constantInts(op.getIndices());
-  if (!indices || indices->size() > kMaxGathered)
-    return makeError("", "many indices from the end, or none", "a few constants");
+  if (!indices)
+    return makeError("", "indices that are computed", "constants");
   const auto axis = static_cast<size_t>(frontAxis(op.getAxis(), op.getInput()));
   const ArrayRef<int64_t> input = dimsOf(op.getInput());
   const SmallVector<int64_t> strides = rowMajor(input);
   const int64_t outer = ShapedType::getNumElements(input.take_front(axis));
   const int64_t inner = strides[axis];
   const auto count = static_cast<int64_t>(indices->size());
-  std::vector<Copy> copies;
-  for (auto [position, index] : llvm::enumerate(*indices)) {
+  for (int64_t &index : *indices) {
     const int64_t row = index < 0 ? index + input[axis] : index;
     if (row < 0 || row >= input[axis])
       return makeError("", "index " + std::to_string(index),
                        "one of " + std::to_string(input[axis]) + " elements");
+    index = row;
+  }
+  const SmallVector<RowRun> runs = runsOf(*indices);
+  if (runs.size() > kMostRuns)
+    return makeError("", std::to_string(runs.size()) + " runs of indices",
+                     "at most " + std::to_string(kMostRuns));
+  std::vector<Copy> copies;
+  int64_t position = 0;
+  for (const RowRun &run : runs) {
     copies.push_back({.from = op.getInput(),
                       .to = op.getOutput(),
-                      .fromOffset = row * inner,
-                      .toOffset = static_cast<int64_t>(position) * inner,
-                      .dims = {outer, inner},
-                      .fromStrides = {input[axis] * inner, 1},
-                      .toStrides = {count * inner, 1}});
+                      .fromOffset = run.first * inner,
+                      .toOffset = position * inner,
+                      .dims = {outer, run.count, inner},
+                      .fromStrides = {input[axis] * inner, run.step * inner, 1},
+                      .toStrides = {count * inner, inner, 1}});
+    position += run.count;
   }
   return copies;
 }
@@ -419,11 +449,13 @@ struct ComputedGather {
   int64_t outer = 1, extent = 1, inner = 1, count = 1;
   int64_t words = 1;
 };
-std::optional<ComputedGather> computedGather(Operation *op) {
+std::optional<ComputedGather> computedGather(const TransferForms &forms, Operation *op) {
   auto gather = dyn_cast<tpu::GatherOp>(op);
   if (!gather)
     return std::nullopt;
   if (top::constantTensor(gather.getIndices())) {
+    if (!forms.hasGather)
+      return std::nullopt;
     // A few have a transfer each; the command does not count from the end.
     const auto indices = top::constantInts(gather.getIndices());
     if (!indices || indices->size() <= kMaxGathered ||
@@ -454,7 +486,7 @@ bool areInside(tpu::GatherOp op, const ComputedGather &gather) {
 Expected<void> checkComputedGather(const TransferForms &forms, tpu::GatherOp op,
                                    const ComputedGather &gather) {
   if (!forms.hasGather)
-    return makeError("", "many indices from the end, or none", "a few constants");
+    return makeError("", "indices that are computed", "constants");
   const std::optional<DataType> indices = storageDataType(op.getIndices().getType());
   const std::optional<DataType> type = storageDataType(op.getInput().getType());
   if (!indices || isFloat(*indices) || gather.words == 0)
@@ -501,7 +533,7 @@ bool isMove(Operation *op) {
 }
 
 Expected<void> checkMove(const TransferForms &forms, Operation *op) {
-  if (const std::optional<ComputedGather> gather = computedGather(op))
+  if (const std::optional<ComputedGather> gather = computedGather(forms, op))
     return checkComputedGather(forms, cast<tpu::GatherOp>(op), *gather);
   Copies copies = copiesOf(op);
   if (!copies)
@@ -517,7 +549,7 @@ Expected<void> checkMove(const TransferForms &forms, Operation *op) {
 }
 
 Expected<void> emitMove(const TransferEmitter &transfers, Operation *op) {
-  if (const std::optional<ComputedGather> gather = computedGather(op))
+  if (const std::optional<ComputedGather> gather = computedGather(transfers.forms, op))
     return emitComputedGather(transfers, cast<tpu::GatherOp>(op), *gather);
   Copies copies = copiesOf(op);
   if (!copies)
