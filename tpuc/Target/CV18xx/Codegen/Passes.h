@@ -22,7 +22,7 @@ namespace tpuc::cv18xx::backend {
 ///   steps; there is no command that reads indices.
 /// * average-to-conv: an average of integers over windows of one size becomes a depthwise
 ///   convolution with a filter of ones, which has the multiplier of the average. The chip's own
-///   average multiplies by 8 bits. The mean of whole pictures is one of them.
+///   average multiplies by 8 bits, and takes those. The mean of whole pictures is one of them.
 /// * move-through-lanes: a move that exchanges the innermost dimensions has its order changed in
 ///   local memory where that takes less time by all sets of timing parameters (LaneMoves.h).
 llvm::ArrayRef<codegen::OptionalPass> ownPasses();

@@ -80,7 +80,9 @@ Expected<void> emitScaled(const Site &site, const LocalTensor &result, const Loc
     return emitElements(site.builder,
                         {.name = name, .result = result, .left = from, .right = bf16Of(number)});
   };
-  if (lost == 0)
+  // A quotient of 1 may be off by its own rounding.
+  constexpr double kNothing = 0x1p-24;
+  if (std::abs(lost) <= kNothing * std::abs(factor))
     return step("mul", left, factor);
   if (left.address == result.address) {
     const std::array<double, 2> factors = factorsOf(factor);

@@ -12,6 +12,8 @@
 #include "tpuc/Target/CV18xx/Kernels/Elementwise.h"
 #include "tpuc/Target/CV18xx/Kernels/Windows.h"
 
+#include <fmt/format.h>
+
 using namespace mlir;
 using namespace tpuc::codegen;
 
@@ -295,13 +297,31 @@ Expected<void> emitOf(tpu::MaxPoolOp, const Site &site) {
   return applyRelu(site, pool->result);
 }
 
-Expected<void> emitOf(tpu::AvgPoolOp op, const Site &site) {
-  if (!site.isBf16())
+/// Where the scale of the result asks for a factor of 8 bits; others are convolutions
+/// (`--average-to-conv`).
+static Expected<void> averageIntegers(tpu::AvgPoolOp op, const Site &site, const Pool &pool) {
+  constexpr int64_t kMostFactor = 255, kMostShift = 31;
+  const auto multipliers = op->getAttrOfType<ArrayAttr>("multiplier");
+  const auto shifts = op->getAttrOfType<ArrayAttr>("rshift");
+  if (!multipliers || !shifts || multipliers.size() != 1 || shifts.size() != 1)
     return makeError("", "an average of integers over windows of several sizes",
                      "windows of one size");
+  const int64_t multiplier = top::toInts(multipliers)[0], shift = top::toInts(shifts)[0];
+  if (multiplier < 0 || multiplier > kMostFactor || shift < 0 || shift > kMostShift)
+    return makeError("", fmt::format("a factor of {} >> {}", multiplier, shift), "one of 8 bits");
+  if (Expected<void> done = emitAveragePool(site.builder, pool, static_cast<uint16_t>(multiplier),
+                                            static_cast<unsigned>(shift));
+      !done)
+    return done;
+  return applyRelu(site, pool.result);
+}
+
+Expected<void> emitOf(tpu::AvgPoolOp op, const Site &site) {
   Expected<Pool> pool = poolOf(site);
   if (!pool)
     return propagate(pool);
+  if (!site.isBf16())
+    return averageIntegers(op, site, *pool);
   const auto hasPad = [&](unsigned axis) {
     const PaddedRange all =
         site.tiled.model->operands[0].padded(axis, {0, site.tiled.model->result[axis]});

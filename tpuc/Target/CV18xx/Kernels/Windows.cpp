@@ -105,14 +105,16 @@ Expected<void> emitMaxPool(Builder &builder, const Pool &pool) {
   return finishCommand(builder, fields, command);
 }
 
-Expected<void> emitAveragePool(Builder &builder, const Pool &pool, uint16_t factor) {
+Expected<void> emitAveragePool(Builder &builder, const Pool &pool, uint16_t factor,
+                               unsigned shift) {
   for (const LocalTensor *tensor : {&pool.input, &pool.result})
     if (Expected<void> checked = checkAligned(builder.chip(), *tensor); !checked)
       return checked;
   Command command = builder.make("pool.avg");
   FieldSetter fields(command);
   setWindow(fields, pool.window, pool.input, pool.result, false);
-  fields.set(Field::Kind, 1).allSigned().set(Field::Operands, 2);
+  fields.set(Field::Kind, pool.input.isBf16).allSigned().set(Field::Operands, 2);
+  fields.set(Field::Shift, shift);
   fields.set(Field::Opd1N, 1).set(Field::Opd1C, 1).set(Field::Opd1Sign, 0);
   fields.set(Field::Opd1Const, 1).set(Field::Opd1Addr, factor);
   return finishCommand(builder, fields, command);

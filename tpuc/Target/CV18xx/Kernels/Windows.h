@@ -54,8 +54,10 @@ struct Pool {
 };
 /// Padding never wins.
 Expected<void> emitMaxPool(Builder &builder, const Pool &pool);
-/// BF16: sums of products with `factor`, whose bits it is; padding counts as 0.
-Expected<void> emitAveragePool(Builder &builder, const Pool &pool, uint16_t factor);
+/// Padding counts as 0. BF16: sums of products with `factor`, whose bits it is. Signed integers:
+/// the sum times `factor`, of 8 bits without sign, / 2^shift, half up.
+Expected<void> emitAveragePool(Builder &builder, const Pool &pool, uint16_t factor,
+                               unsigned shift = 0);
 
 } // namespace tpuc::cv18xx
 
