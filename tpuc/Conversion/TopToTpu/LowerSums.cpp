@@ -22,9 +22,32 @@ static double ratio(Operation *op, const Lowering &lowering) {
          lowering.plan.quantized(op->getResult(0)).getScale();
 }
 
-static Expected<void> lowerWithFactors(Operation *op, Lowering &lowering, ArrayRef<double> scales) {
+/// The factor of an average of `count` integers with few bits, if that is what the scale asks for
+/// (StoragePlan::fitAverage), and the products of sums stay below 32 bits.
+static std::optional<MultiplierShift> shortFactor(double scale, int64_t count,
+                                                  const Lowering &lowering) {
+  constexpr double kExact = 0x1p-20;
+  const uint32_t bits = lowering.plan.averageBits();
+  const double most = std::ldexp(static_cast<double>(count), static_cast<int>(bits + 7));
+  if (bits == 0 || most >= 0x1p31)
+    return std::nullopt;
+  MultiplierLimits limits = MultiplierLimits::ofUnsignedBits(bits);
+  limits.maxShift = 31;
+  const Expected<MultiplierShift> made = quantizeMultiplier(scale, limits, "");
+  if (!made || std::abs(std::ldexp(made->multiplier, -made->rshift) / scale - 1) > kExact)
+    return std::nullopt;
+  return *made;
+}
+
+static Expected<void> lowerWithFactors(Operation *op, Lowering &lowering, ArrayRef<double> scales,
+                                       int64_t count = 0) {
   SmallVector<MultiplierShift> factors;
   for (double scale : scales) {
+    if (count != 0 && scales.size() == 1)
+      if (const std::optional<MultiplierShift> few = shortFactor(scale, count, lowering)) {
+        factors.push_back(*few);
+        break;
+      }
     Expected<MultiplierShift> factor = lowering.factor(scale, op);
     if (!factor)
       return propagate(factor);
@@ -75,7 +98,7 @@ Expected<void> tpuc::lowerAvgPool(top::AvgPoolOp op, Lowering &lowering) {
   SmallVector<double> scales;
   for (int64_t count = hasPads ? 1 : most; count <= most; ++count)
     scales.push_back(ratio(op, lowering) / double(count));
-  return lowerWithFactors(op, lowering, scales);
+  return lowerWithFactors(op, lowering, scales, most);
 }
 
 Expected<void> tpuc::lowerReduce(top::ReduceOp op, Lowering &lowering) {
@@ -101,7 +124,7 @@ Expected<void> tpuc::lowerReduce(top::ReduceOp op, Lowering &lowering) {
     return {};
   }
   scale /= double(count);
-  return lowerWithFactors(op, lowering, scale);
+  return lowerWithFactors(op, lowering, scale, op.getMode() == "ReduceMean" ? count : 0);
 }
 
 /// Whether a source resizes signed integers themselves (kernels::fixedResize).

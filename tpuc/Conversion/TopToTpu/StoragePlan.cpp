@@ -609,6 +609,100 @@ void StoragePlan::shareRescaled(top::MulConstOp op) {
                                                    {storableScale(scale), wide.getZeroPoint()});
 }
 
+/// How many elements each average of pictures has: of pools without padding, and of means over
+/// whole pictures. None of others.
+static std::optional<int64_t> averagedElements(Operation *op) {
+  if (auto pool = dyn_cast<top::AvgPoolOp>(op)) {
+    const bool isPadded = pool.getAutoPad() != "NOTSET" || pool.getCeilMode() ||
+                          (pool.getPads() && llvm::any_of(top::toInts(*pool.getPads()),
+                                                          [](int64_t pad) { return pad != 0; }));
+    if (isPadded || pool.getKernelShape().size() != 2)
+      return std::nullopt;
+    return ShapedType::getNumElements(top::toInts(pool.getKernelShape()));
+  }
+  auto reduce = dyn_cast<top::ReduceOp>(op);
+  auto type = dyn_cast<RankedTensorType>(op->getOperand(0).getType());
+  if (!reduce || reduce.getMode() != "ReduceMean" || !reduce.getAxes() || !type ||
+      type.getRank() != 4 || !type.hasStaticShape())
+    return std::nullopt;
+  SmallVector<int64_t> axes = top::toInts(*reduce.getAxes());
+  for (int64_t &axis : axes)
+    axis += axis < 0 ? type.getRank() : 0;
+  llvm::sort(axes);
+  if (axes != SmallVector<int64_t>{2, 3})
+    return std::nullopt;
+  return type.getDimSize(2) * type.getDimSize(3);
+}
+
+uint32_t StoragePlan::averageBits() const {
+  constexpr uint32_t kFew = 8;
+  const RequantInfo &requant = target.requant;
+  return requant.strategy == RequantStrategy::InConvolution && requant.sumMultiplierBits <= kFew
+             ? requant.sumMultiplierBits
+             : 0;
+}
+
+/// Whether what moves several tensors, or the network's caller, says how a value is stored.
+bool StoragePlan::isBound(Value value) const {
+  return llvm::any_of(value.getUsers(), [&](Operation *user) {
+    if (user->hasTrait<OpTrait::IsTerminator>())
+      return true;
+    return decisions.contains(user) && isInteger(user) && integerForm(user) == IntegerForm::Moves &&
+           integerOperands(user).size() != 1;
+  });
+}
+
+void StoragePlan::setScale(Value value, double scale) {
+  const quant::UniformQuantizedType type = types.lookup(value);
+  types[value] = quant::UniformQuantizedType::get(type.getStorage(), type.getExpressedType(),
+                                                  {storableScale(scale), type.getZeroPoint()});
+}
+
+/// A scale of the result with which an average needs a multiplier of few bits only: a little larger
+/// than its range asks for, by at most two units in the last place of the multiplier.
+void StoragePlan::fitAverage(Operation *op) {
+  const uint32_t bits = averageBits();
+  const std::optional<int64_t> count =
+      bits != 0 && isInteger(op) ? averagedElements(op) : std::nullopt;
+  if (!count || tpu::isQuantized(op->getResult(0)))
+    return;
+  const quant::UniformQuantizedType input = types.lookup(op->getOperand(0));
+  const quant::UniformQuantizedType result = types.lookup(op->getResult(0));
+  if (!input || !result || isBound(op->getResult(0)))
+    return;
+  const double unit = input.getScale() / static_cast<double>(*count);
+  int exponent = 0;
+  // From 1/2 on below 1.
+  const double fraction = std::frexp(unit / result.getScale(), &exponent);
+  const double multiplier = std::floor(std::ldexp(fraction, static_cast<int>(bits)));
+  setScale(op->getResult(0), unit / std::ldexp(multiplier, exponent - static_cast<int>(bits)));
+}
+
+/// A scale of what floats and integers share with which a product by one BF16 converts it: a little
+/// larger than its range asks for. Chips with F32 have numbers that are exact enough.
+void StoragePlan::fitCast(Operation *op) {
+  // The host casts inputs.
+  if (hasScheme(target, schemes::kF32) || isa<top::InputOp>(op) || !decisions.contains(op) ||
+      op->getNumResults() != 1)
+    return;
+  const Value value = op->getResult(0);
+  const quant::UniformQuantizedType type = types.lookup(value);
+  const auto readsOtherwise = [&](Operation *user) {
+    return decisions.contains(user) && isInteger(user) != isInteger(op);
+  };
+  if (!type || tpu::isQuantized(value) || isBound(value) ||
+      llvm::none_of(op->getUsers(), readsOtherwise))
+    return;
+  constexpr int kBits = 8;
+  const auto rounded = [](double number, double (*round)(double)) {
+    int exponent = 0;
+    const double fraction = std::frexp(number, &exponent);
+    return std::ldexp(round(std::ldexp(fraction, kBits)), exponent - kBits);
+  };
+  setScale(value, isInteger(op) ? rounded(type.getScale(), std::ceil)
+                                : 1 / rounded(1 / type.getScale(), std::floor));
+}
+
 void StoragePlan::shareTypes() {
   const auto isMover = [&](Operation &op) {
     return isInteger(&op) && integerForm(&op) == IntegerForm::Moves;
@@ -623,6 +717,8 @@ void StoragePlan::shareTypes() {
         types[value] = types[op.getResult(0)];
   }
   for (Operation &op : main.front().without_terminator()) {
+    fitAverage(&op);
+    fitCast(&op);
     SmallVector<OpOperand *> operands =
         isMover(op) ? integerOperands(&op) : SmallVector<OpOperand *>();
     if (operands.size() != 1)

@@ -115,6 +115,9 @@ public:
   quant::UniformQuantizedType quantized(mlir::Value value) const { return types.lookup(value); }
   /// Whether `op` is a requantization that was made as such.
   bool rescales(mlir::Operation *op) const { return options.rescalings.contains(op); }
+  /// Without sign: the bits of the number by which averages multiply their sums, on chips whose
+  /// sums have factors of that many bits outside of convolutions, too; 0: as many as others have.
+  uint32_t averageBits() const;
   /// Has `op`, which only floats read, be on floats.
   void keepOnFloats(mlir::Operation *op);
 
@@ -136,6 +139,10 @@ private:
   void decideResults();
   void shareTypes();
   void shareRescaled(top::MulConstOp op);
+  bool isBound(mlir::Value value) const;
+  void setScale(mlir::Value value, double scale);
+  void fitAverage(mlir::Operation *op);
+  void fitCast(mlir::Operation *op);
   void decideFactors();
   quant::UniformQuantizedType typeFor(mlir::Value value) const;
 
