@@ -265,14 +265,14 @@ void GroupPlanner::addChannelCuts(const GroupDraft &connected, SuffixCache &tail
                                   std::vector<std::shared_ptr<const GroupPlan>> &cuts) {
   constexpr size_t kMostLayers = 4;
   // More parts are more commands.
-  constexpr double kClearly = 0.97;
+  constexpr double kClearly = 0.95;
   if (!backend.tilesChannelsOfGroups() || connected.plan.layers.size() > kMostLayers ||
       connected.plan.layers.size() == 1)
     return;
   int64_t least = std::numeric_limits<int64_t>::max();
   for (const std::shared_ptr<const GroupPlan> &plan : cuts)
     least = std::min(least, plan->estimate);
-  for (const unsigned channels : {2, 4, 8, 16}) {
+  for (const unsigned channels : {2, 4, 8}) {
     TileCounts counts{1, 1, 1, 1, 1};
     counts[kAxisC] = channels;
     GroupDraft draft = connected;
