@@ -681,14 +681,18 @@ void StoragePlan::fitAverage(Operation *op) {
 /// A scale of what floats and integers share with which a product by one BF16 converts it: a little
 /// larger than its range asks for. Chips with F32 have numbers that are exact enough.
 void StoragePlan::fitCast(Operation *op) {
-  // The host casts inputs.
+  // The host casts inputs, and what is in F32 for it.
   if (hasScheme(target, schemes::kF32) || isa<top::InputOp>(op) || !decisions.contains(op) ||
       op->getNumResults() != 1)
     return;
   const Value value = op->getResult(0);
   const quant::UniformQuantizedType type = types.lookup(value);
+  const auto isOnBf16 = [&](Operation *of) {
+    return this->of(of).scheme.activation == DataType::BF16;
+  };
   const auto readsOtherwise = [&](Operation *user) {
-    return decisions.contains(user) && isInteger(user) != isInteger(op);
+    return decisions.contains(user) &&
+           (isInteger(op) ? isOnBf16(user) : isInteger(user) && isOnBf16(op));
   };
   if (!type || tpu::isQuantized(value) || isBound(value) ||
       llvm::none_of(op->getUsers(), readsOtherwise))
