@@ -235,13 +235,8 @@ bool codegen::decomposeLongIntegers(OpMaker &maker) {
 
 namespace {
 
-/// Sums and products of integers are exact in F32 below this one.
-constexpr int64_t kMostExact = OpMaker::kMostExact;
-
 struct Bounds {
   int64_t least, most;
-
-  bool isExact() const { return least >= -kMostExact && most <= kMostExact; }
 };
 
 bool isInteger(Value value) {
@@ -259,10 +254,12 @@ bool isOutput(Value value) {
   return llvm::any_of(value.getUsers(), [](Operation *user) { return isa<func::ReturnOp>(user); });
 }
 
-/// Sums and products of integers of known bounds, in F32 beside the integers.
+/// Sums and products of integers of known bounds, in the chip's widest floats beside the integers.
 class BoundedIntegers {
 public:
-  explicit BoundedIntegers(const Backend &backend) : backend(backend) {}
+  explicit BoundedIntegers(const Backend &backend)
+      : backend(backend), hasF32(hasScheme(backend.info(), schemes::kF32)),
+        mostExact(hasF32 ? OpMaker::kMostExact : kMostByte) {}
 
   void visit(Operation *op);
   /// Has `main` give integers of 32 bits where those of 64 are there in floats.
@@ -271,6 +268,19 @@ public:
   void clean(func::FuncOp main);
 
 private:
+  /// BF16 has all integers below 2^8, and bytes hold them.
+  static constexpr int64_t kMostByte = 255;
+
+  bool isExact(const Bounds &bounds) const {
+    return bounds.least >= -mostExact && bounds.most <= mostExact;
+  }
+  Type floatType(OpBuilder &builder) const {
+    return hasF32 ? Type(builder.getF32Type()) : Type(builder.getBF16Type());
+  }
+  Value weight(OpMaker &maker, const Tensor &numbers, StringRef what) const {
+    return hasF32 ? maker.weight(numbers, what)
+                  : maker.weight(tpuc::convert(numbers, DataType::BF16), what);
+  }
   std::optional<Bounds> boundsOf(Value value) const;
   std::optional<Bounds> arithmeticBounds(Operation *op) const;
   std::optional<Bounds> quotientBounds(Operation *op) const;
@@ -284,8 +294,11 @@ private:
   void readReal(Operation *op);
 
   const Backend &backend;
+  const bool hasF32;
+  /// The largest integer up to which sums and products are exact.
+  const int64_t mostExact;
   llvm::DenseMap<Value, Bounds> known;
-  /// The same numbers in F32, and of those as integers of 32 bits.
+  /// The same numbers in floats, and of those as integers of 32 bits.
   llvm::DenseMap<Value, Value> reals, words;
   llvm::DenseSet<Operation *> replaced;
 };
@@ -315,8 +328,8 @@ std::optional<Bounds> BoundedIntegers::quotientBounds(Operation *op) const {
   constexpr int64_t kMostDividend = 1 << 21;
   const std::optional<Bounds> bounds = boundsOf(op->getOperand(0));
   const std::optional<int64_t> divisor = sameInteger(op->getOperand(1));
-  if (!bounds || bounds->least < 0 || bounds->most > kMostDividend || !divisor || *divisor < 1 ||
-      *divisor > kMostDividend)
+  if (!hasF32 || !bounds || bounds->least < 0 || bounds->most > kMostDividend || !divisor ||
+      *divisor < 1 || *divisor > kMostDividend)
     return std::nullopt;
   if (isa<tpu::ModOp>(op))
     return Bounds{0, std::min(bounds->most, *divisor - 1)};
@@ -329,7 +342,7 @@ std::optional<Bounds> BoundedIntegers::quotientBounds(Operation *op) const {
 std::optional<Bounds> BoundedIntegers::joinedBounds(tpu::ConcatOp op) const {
   if (op.getDoRelu())
     return std::nullopt;
-  Bounds all{kMostExact, -kMostExact};
+  Bounds all{mostExact, -mostExact};
   for (Value operand : op->getOperands()) {
     const std::optional<Bounds> bounds = boundsOf(operand);
     if (!bounds)
@@ -348,7 +361,7 @@ std::optional<Bounds> BoundedIntegers::arithmeticBounds(Operation *op) const {
   SmallVector<Bounds> operands;
   for (Value operand : op->getOperands().take_front(isa<tpu::CumSumOp>(op) ? 1 : 2)) {
     const std::optional<Bounds> bounds = boundsOf(operand);
-    if (!bounds || !bounds->isExact())
+    if (!bounds || !isExact(*bounds))
       return std::nullopt;
     operands.push_back(*bounds);
   }
@@ -403,9 +416,9 @@ Value BoundedIntegers::real(Value value, OpMaker &maker) {
     Tensor tensor(DataType::F32, Shape(std::span(dims.data(), dims.size())));
     std::ranges::transform(*numbers, tensor.mutableData<float>().begin(),
                            [](int64_t number) { return static_cast<float>(number); });
-    return maker.weight(tensor, what);
+    return weight(maker, tensor, what);
   }
-  return reals[value] = maker.converted(value, maker.builder.getF32Type(), what);
+  return reals[value] = maker.converted(value, floatType(maker.builder), what);
 }
 
 /// Whether `op`, of known bounds, is to be computed in floats: a concatenation beside parts that
@@ -438,7 +451,7 @@ void BoundedIntegers::visitArg(tpu::ArgOp op) {
   const size_t axis = OpMaker::frontAxis(op.getAxis(), op.getInput());
   const int64_t count = dims[axis];
   const bool hasValues = !isa<NoneType>(op.getValues().getType()) && !op.getValues().use_empty();
-  if (!OpMaker::isFloat(op.getInput()) || hasValues || count > kMostExact || backend.placeOf(op))
+  if (!OpMaker::isFloat(op.getInput()) || hasValues || count > mostExact || backend.placeOf(op))
     return;
   OpMaker maker(op, backend);
   OpBuilder &builder = maker.builder;
@@ -468,8 +481,8 @@ void BoundedIntegers::visitArg(tpu::ArgOp op) {
   other.mutableData<float>()[0] = op.getSelectLastIndex() ? 0.0F : static_cast<float>(count - 1);
   const Value chosen = maker.make(
       tpu::WhereOp::getOperationName(), "places",
-      Type(OpMaker::typeOf(op.getInput()).clone(builder.getF32Type())),
-      {isExtreme, maker.weight(places, "all_places"), maker.weight(other, "no_place")}, {});
+      Type(OpMaker::typeOf(op.getInput()).clone(floatType(builder))),
+      {isExtreme, weight(maker, places, "all_places"), weight(maker, other, "no_place")}, {});
   Value place = reduced(chosen, op.getSelectLastIndex() ? "ReduceMax" : "ReduceMin", "place");
   if (!op.getKeepdims())
     place = maker.reshaped(place, OpMaker::dimsOf(op.getIndices()), "place_alone");
@@ -490,7 +503,7 @@ void BoundedIntegers::compute(Operation *op) {
     reals[op->getResult(0)] = quotientOrRest(op, operands[0], maker);
     return;
   }
-  const Type type = OpMaker::typeOf(op->getResult(0)).clone(maker.builder.getF32Type());
+  const Type type = OpMaker::typeOf(op->getResult(0)).clone(floatType(maker.builder));
   reals[op->getResult(0)] = maker.make(op->getName().getStringRef(), "in_floats", TypeRange(type),
                                        operands, NamedAttrList(op->getAttrs()));
 }
@@ -525,7 +538,7 @@ void BoundedIntegers::readReal(Operation *op) {
   } else if (isMove(op)) {
     SmallVector<Value> operands(op->getOperands());
     operands[0] = value;
-    const Type type = OpMaker::typeOf(op->getResult(0)).clone(maker.builder.getF32Type());
+    const Type type = OpMaker::typeOf(op->getResult(0)).clone(floatType(maker.builder));
     const Value moved = maker.make(op->getName().getStringRef(), "in_floats", TypeRange(type),
                                    operands, NamedAttrList(op->getAttrs()));
     reals[op->getResult(0)] = moved;
@@ -546,7 +559,7 @@ void BoundedIntegers::visit(Operation *op) {
   if (op->getNumResults() != 1 || !isInteger(op->getResult(0)))
     return;
   const std::optional<Bounds> bounds = boundsOfResult(op);
-  if (!bounds || !bounds->isExact())
+  if (!bounds || !isExact(*bounds))
     return;
   known.try_emplace(op->getResult(0), *bounds);
   if (isComputed(op))
@@ -555,17 +568,27 @@ void BoundedIntegers::visit(Operation *op) {
 
 void BoundedIntegers::narrowOutputs(func::FuncOp main) {
   Operation *end = main.front().getTerminator();
-  llvm::DenseMap<Value, Value> narrow;
+  llvm::DenseMap<Value, Value> narrowed;
   for (OpOperand &operand : end->getOpOperands()) {
     const Value value = operand.get();
     const Value number = reals.lookup(value);
-    if (!number || !isLong(value))
+    // Those of 32 bits are there already, unless the chip has no such integers.
+    if (!number || (!isLong(value) && hasF32))
       continue;
-    Value &made = narrow[value];
+    Value &made = narrowed[value];
     if (!made) {
       OpMaker maker(value.getDefiningOp(), backend);
       maker.builder.setInsertionPoint(end);
-      made = maker.converted(number, maker.builder.getI32Type(), "narrow");
+      Value narrow = number;
+      if (!hasF32) {
+        // The bytes are the lowest ones of the integers.
+        const std::optional<Bounds> bounds = boundsOf(value);
+        if (!bounds || bounds->least < 0)
+          continue;
+        narrow =
+            maker.converted(number, maker.builder.getIntegerType(8, /*isSigned=*/false), "bytes");
+      }
+      made = maker.converted(narrow, maker.builder.getI32Type(), "narrow");
       const auto result = cast<OpResult>(value);
       made.getDefiningOp()->setLoc(NameLoc::get(
           maker.builder.getStringAttr(tensorNames(result.getOwner())[result.getResultNumber()])));

@@ -23,6 +23,7 @@
 #include "tpuc/Target/CV18xx/Codegen/OpKernels.h"
 #include "tpuc/Target/CV18xx/Codegen/Passes.h"
 #include "tpuc/Target/CV18xx/Codegen/RecurrentOps.h"
+#include "tpuc/Target/CV18xx/Codegen/SelectOps.h"
 #include "tpuc/Target/CV18xx/Codegen/SlicedOps.h"
 #include "tpuc/Target/CV18xx/Codegen/TensorLayout.h"
 #include "tpuc/Target/CV18xx/Machine/Timing.h"
@@ -43,6 +44,9 @@ ArrayRef<OptionalPass> CV18xxBackend::optionalPasses() const { return ownPasses(
 /// Tables are looked up by bytes, casts know both, and copies keep all bits: these take integers
 /// without a sign.
 static Expected<void> checkTypes(Operation *op, const TileModel &model) {
+  // Their kernels look at types themselves.
+  if (isSelection(op))
+    return {};
   const bool takesBytes = isa<tpu::LutOp, tpu::CastOp, tpu::UpsampleOp>(op);
   std::optional<DataType> first;
   for (unsigned index = 0; index <= op->getNumOperands(); ++index) {

@@ -11,7 +11,9 @@
 #include "tpuc/Dialect/Top/OpTable.h"
 #include "tpuc/Dialect/Top/ShapeInference.h"
 #include "tpuc/Dialect/Top/TypeUtils.h"
+#include "tpuc/Dialect/Tpu/CastOps.h"
 #include "tpuc/Dialect/Tpu/MovementOps.h"
+#include "tpuc/Dialect/Tpu/StoredType.h"
 #include "tpuc/Target/CV18xx/Codegen/Site.h"
 #include "tpuc/Target/CV18xx/Kernels/LaneMoves.h"
 
@@ -168,13 +170,53 @@ Copies copiesOf(tpu::TileOp op) {
   return std::vector<Copy>{copy};
 }
 
+/// The input, and beside it elements of it: along one dimension after the other, from the last one
+/// on, out of what the result has already.
+Copies mirroredCopies(tpu::PadOp op, ArrayRef<int64_t> paddings) {
+  const ArrayRef<int64_t> from = extentsIn(op.getInput()), to = extentsIn(op.getOutput());
+  const bool isEdge = op.getMode() == "edge";
+  if (llvm::any_of(paddings, [](int64_t pad) { return pad < 0; }))
+    return makeError("", "a pad that also cuts", "one that does not");
+  Copy inner = copyOf(op.getInput(), op.getOutput(), from);
+  for (size_t dim = 0; dim < from.size(); ++dim)
+    inner.toOffset += paddings[dim] * inner.toStrides[dim];
+  std::vector<Copy> copies = {inner};
+  Copy part = copyOf(op.getOutput(), op.getOutput(), from);
+  part.toOffset = inner.toOffset;
+  for (size_t dim = from.size(); dim-- > 0;) {
+    const int64_t before = paddings[dim], behind = paddings[from.size() + dim];
+    const int64_t stride = part.toStrides[dim];
+    // Of the first element of the input.
+    const int64_t first = part.toOffset, last = first + (from[dim] - 1) * stride;
+    if (!isEdge && std::max(before, behind) >= from[dim])
+      return makeError("", "a mirror beyond the other end", "one inside the input");
+    Copy line = part;
+    line.dims[dim] = 1;
+    for (int64_t i = 1; i <= std::max(before, behind); ++i)
+      for (const auto &[has, end, step] :
+           {std::tuple(i <= before, first, -stride), std::tuple(i <= behind, last, stride)}) {
+        if (!has)
+          continue;
+        line.fromOffset = isEdge ? end : end - i * step;
+        line.toOffset = end + i * step;
+        copies.push_back(line);
+      }
+    part.toOffset -= before * stride;
+    part.dims[dim] = to[dim];
+  }
+  return copies;
+}
+
 /// What is kept of the input, in a result that is filled first.
 Copies copiesOf(tpu::PadOp op) {
   const auto paddings = top::intsOf(op.getPaddings(), op.getPaddingsTensor());
-  if (op.getMode() != "constant" || !paddings || !isa<NoneType>(op.getAxesTensor().getType()) ||
-      !isa<NoneType>(op.getValTensor().getType()))
-    return makeError("", "elements of the input around it, or extents that are computed",
-                     "one constant around it");
+  const bool isConstant = op.getMode() == "constant";
+  if ((!isConstant && op.getMode() != "reflect" && op.getMode() != "edge") || !paddings ||
+      !isa<NoneType>(op.getAxesTensor().getType()) || !isa<NoneType>(op.getValTensor().getType()))
+    return makeError("", "a pad of another mode, or of extents that are computed",
+                     "one constant, the edge or a mirror around the input");
+  if (!isConstant)
+    return mirroredCopies(op, *paddings);
   const std::optional<DataType> type = storageDataType(op.getOutput().getType());
   if (type != DataType::BF16 && (type != DataType::I8 || op.getVal().convertToDouble() != 0))
     return makeError("", "a number around such elements", "bf16, or 0");
@@ -351,14 +393,24 @@ std::optional<std::array<double, kNumTimingSets>> directNanoseconds(const Chip &
 
 } // namespace
 
-bool isMove(Operation *op) { return static_cast<bool>(copyFunctions().find(op)); }
+/// Bytes without a sign, or truth values, as integers of 32 bits.
+static bool isWideningOfBytes(Operation *op) {
+  if (!isa<tpu::DtypeCastOp>(op) || tpu::isQuantized(op->getOperand(0)))
+    return false;
+  const auto from = storageDataType(op->getOperand(0).getType());
+  return (from == DataType::U8 || from == DataType::Bool) &&
+         storageDataType(op->getResult(0).getType()) == DataType::I32;
+}
+
+bool isMove(Operation *op) {
+  return isWideningOfBytes(op) || static_cast<bool>(copyFunctions().find(op));
+}
 
 Expected<void> checkMove(Operation *op) {
   if (!bytesOf(op->getResult(0)))
     return makeError("", "elements that are no whole bytes", "bytes");
-  for (auto [operand, index] : llvm::zip(op->getOperands(), llvm::seq<unsigned>(0, 99)))
-    if (index == 0 && constantOf(operand))
-      return makeError("", "a constant that is moved", "one that is computed");
+  if (isWideningOfBytes(op))
+    return {};
   Copies copies = copiesOf(op);
   if (!copies)
     return propagate(copies);
@@ -381,11 +433,29 @@ void planMove(const Chip &chip, Operation *op) {
         OpBuilder(op->getContext()).getI64ArrayAttr({plan->lanes, plan->rows, plan->columns}));
 }
 
+/// Each byte in front of three zeros.
+static Expected<void> emitWidening(Builder &builder, Operation *op) {
+  constexpr int64_t kWide = 4;
+  const auto count = ShapedType::getNumElements(extentsIn(op->getResult(0)));
+  const int64_t from = addressIn(op->getOperand(0)), to = addressIn(op->getResult(0));
+  if (Expected<void> done = emitFill(builder, placeOf(to), static_cast<uint64_t>(kWide * count), 0);
+      !done)
+    return done;
+  Copy copy{.from = op->getOperand(0), .to = op->getResult(0)};
+  copy.dims = {count, 1};
+  copy.fromStrides = {1, 1};
+  copy.toStrides = {kWide, 1};
+  simplify(copy);
+  return emitCopy(builder, copy, from, to);
+}
+
 Expected<void> emitMove(Builder &builder, Operation *op) {
+  if (isWideningOfBytes(op))
+    return emitWidening(builder, op);
   Copies copies = copiesOf(op);
   if (!copies)
     return propagate(copies);
-  if (auto pad = dyn_cast<tpu::PadOp>(op)) {
+  if (auto pad = dyn_cast<tpu::PadOp>(op); pad && pad.getMode() == "constant") {
     const std::optional<int64_t> to = codegen::addressOf(pad.getOutput().getType());
     if (!to)
       return makeError("", "a tensor without an address", "--address-assign first");

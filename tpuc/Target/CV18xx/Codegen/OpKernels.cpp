@@ -19,6 +19,7 @@
 #include "tpuc/Target/CV18xx/Codegen/FunctionOps.h"
 #include "tpuc/Target/CV18xx/Codegen/RecurrentOps.h"
 #include "tpuc/Target/CV18xx/Codegen/RowOps.h"
+#include "tpuc/Target/CV18xx/Codegen/SelectOps.h"
 #include "tpuc/Target/CV18xx/Codegen/WindowOps.h"
 #include "tpuc/Target/CV18xx/Kernels/Elementwise.h"
 
@@ -508,7 +509,9 @@ const OpFunctions<Emit> &kernels() {
               tpu::ErfOp, tpu::ExpOp, tpu::LogOp, tpu::ReciprocalOp, tpu::SqrtOp, tpu::RsqrtOp,
               tpu::EluOp, tpu::SoftplusOp, tpu::SoftsignOp, tpu::PowConstOp, tpu::SubConstOp,
               tpu::DivConstOp, tpu::DivOp, tpu::SoftmaxOp, tpu::LSTMOp, tpu::GRUOp, tpu::RNNOp,
-              tpu::LayerNormOp, tpu::RMSNormOp, tpu::InstanceNormOp, tpu::ReduceOp>();
+              tpu::LayerNormOp, tpu::RMSNormOp, tpu::InstanceNormOp, tpu::ReduceOp, tpu::CompareOp,
+              tpu::CompareConstOp, tpu::WhereOp, tpu::LogicalNotOp, tpu::LogicalBinaryOp,
+              tpu::DtypeCastOp>();
   return kTable;
 }
 
@@ -531,6 +534,8 @@ int64_t scratchOf(const Chip &chip, const TiledOp &tiled) {
   Expected<Extents> result = tileShape(chip, tiled, resultIndex);
   if (!result)
     return 0;
+  if (isSelection(tiled.op))
+    return scratchOfSelection(chip, tiled.op, *result);
   if (isa<tpu::CastOp>(tiled.op))
     return alignedBytes(chip, *result, /*isBf16=*/true);
   if (layoutOf(tiled, resultIndex).isBf16) {

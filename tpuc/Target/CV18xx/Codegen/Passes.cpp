@@ -16,6 +16,8 @@
 #include "tpuc/Dialect/Top/ShapeInference.h"
 #include "tpuc/Dialect/Top/StructureOps.h"
 #include "tpuc/Dialect/Top/TypeUtils.h"
+#include "tpuc/Dialect/Tpu/BinaryOps.h"
+#include "tpuc/Dialect/Tpu/CastOps.h"
 #include "tpuc/Dialect/Tpu/ConvolutionOps.h"
 #include "tpuc/Dialect/Tpu/IndexOps.h"
 #include "tpuc/Dialect/Tpu/MatrixOps.h"
@@ -315,6 +317,108 @@ struct MoveThroughLanes : PassWrapper<MoveThroughLanes, OperationPass<ModuleOp>>
   }
 };
 
+/// Whether a product of computed matrices has a form that no command knows.
+bool isTurnedProduct(tpu::MatMulOp op, const Backend &) {
+  return hasComputedMatrix(op) && OpMaker::isFloat(op.getInput()) &&
+         OpMaker::isFloat(op.getOutput()) && OpMaker::dimsOf(op.getInput()).size() >= 2 &&
+         (op.getLeftTranspose() || !isa<NoneType>(op.getBias().getType()));
+}
+
+/// The left matrix is turned in front, and the bias added behind.
+Expected<void> turnLeft(tpu::MatMulOp op, const Backend &backend) {
+  OpMaker maker(op, backend);
+  Value left = op.getInput();
+  NamedAttrList attributes(op->getAttrDictionary());
+  if (op.getLeftTranspose()) {
+    const auto rank = static_cast<int64_t>(OpMaker::dimsOf(left).size());
+    SmallVector<int64_t> order = llvm::to_vector(llvm::seq<int64_t>(rank));
+    std::swap(order[order.size() - 1], order[order.size() - 2]);
+    left = maker.permuted(left, order, "left_turned");
+    attributes.set("left_transpose", maker.builder.getBoolAttr(false));
+  }
+  const bool hasBias = !isa<NoneType>(op.getBias().getType());
+  if (hasBias)
+    attributes = OpMaker::withoutActivation(attributes);
+  Value made = maker.make(tpu::MatMulOp::getOperationName(), "product",
+                          Type(OpMaker::typeOf(op.getOutput())),
+                          {left, op.getRight(), maker.none()}, attributes);
+  if (hasBias)
+    made = maker.makeLike<tpu::AddOp>("sum", {made, op.getBias()},
+                                      OpMaker::activationOf(op->getAttrDictionary()));
+  maker.replace(0, made);
+  op.erase();
+  return {};
+}
+
+struct TurnLeft : PassWrapper<TurnLeft, OperationPass<ModuleOp>> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(TurnLeft)
+
+  StringRef getArgument() const override { return "turn-left"; }
+  StringRef getDescription() const override {
+    return "Turn left matrices and add biases apart from products of computed matrices";
+  }
+  void getDependentDialects(DialectRegistry &registry) const override {
+    registry.insert<top::TopDialect, tpu::TpuDialect>();
+  }
+  void runOnOperation() override {
+    if (failed(rewriteOps<tpu::MatMulOp>(getOperation(), isTurnedProduct, turnLeft)))
+      signalPassFailure();
+  }
+};
+
+/// Whether F32 holds what BF16 holds, too, and nobody reads it but casts.
+bool makesBytesFloat(tpu::DtypeCastOp op) {
+  const auto from = storageDataType(op.getInput().getType());
+  return storageDataType(op.getOutput().getType()) == DataType::F32 &&
+         (from == DataType::Bool || from == DataType::U8 || from == DataType::I8) &&
+         !tpu::isQuantized(op.getInput()) && llvm::all_of(op->getUsers(), [](Operation *user) {
+           auto cast = dyn_cast<tpu::CastOp>(user);
+           return cast && (tpu::isQuantized(cast.getOutput()) ||
+                           storageDataType(cast.getOutput().getType()) == DataType::BF16);
+         });
+}
+
+struct NarrowCasts : PassWrapper<NarrowCasts, OperationPass<ModuleOp>> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(NarrowCasts)
+
+  StringRef getArgument() const override { return "narrow-casts"; }
+  StringRef getDescription() const override {
+    return "Make BF16 instead of F32 of truth values and bytes";
+  }
+  void getDependentDialects(DialectRegistry &registry) const override {
+    registry.insert<tpu::TpuDialect>();
+  }
+  void runOnOperation() override {
+    SmallVector<tpu::DtypeCastOp> casts;
+    getOperation().walk([&](tpu::DtypeCastOp op) {
+      if (makesBytesFloat(op))
+        casts.push_back(op);
+    });
+    for (tpu::DtypeCastOp op : casts) {
+      const Type number = BFloat16Type::get(op.getContext());
+      op.getOutput().setType(cast<RankedTensorType>(op.getOutput().getType()).clone(number));
+      op.setTo(number);
+      for (Operation *user : llvm::make_early_inc_range(op->getUsers())) {
+        auto cast = mlir::cast<tpu::CastOp>(user);
+        const bool isOutput = llvm::any_of(cast->getUsers(), [](Operation *reader) {
+          return reader->hasTrait<OpTrait::IsTerminator>();
+        });
+        if (cast.getOutput().getType() != op.getOutput().getType())
+          continue;
+        if (isOutput) {
+          OpBuilder builder(cast);
+          cast.replaceAllUsesWith(
+              builder.create<tpu::CopyOp>(cast.getLoc(), cast.getOutput().getType(), op.getOutput())
+                  .getOutput());
+        } else {
+          cast.replaceAllUsesWith(op.getOutput());
+        }
+        cast.erase();
+      }
+    }
+  }
+};
+
 struct SliceSums : PassWrapper<SliceSums, OperationPass<ModuleOp>> {
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(SliceSums)
 
@@ -346,6 +450,8 @@ ArrayRef<OptionalPass> ownPasses() {
   static constexpr OptionalPass kPasses[] = {
       {Stage::Divide,
        []() -> std::unique_ptr<Pass> { return std::make_unique<FiniteConstants>(); }},
+      {Stage::Divide, []() -> std::unique_ptr<Pass> { return std::make_unique<NarrowCasts>(); }},
+      {Stage::Divide, []() -> std::unique_ptr<Pass> { return std::make_unique<TurnLeft>(); }},
       {Stage::Divide, []() -> std::unique_ptr<Pass> { return std::make_unique<GatherToSlice>(); }},
       {Stage::Divide, []() -> std::unique_ptr<Pass> { return std::make_unique<AverageToConv>(); }},
       {Stage::Divide, []() -> std::unique_ptr<Pass> { return std::make_unique<ResizeToPool>(); }},

@@ -154,6 +154,9 @@ FilterLayout filterOf(Operation *op, unsigned index) {
 
 /// Whether an operand is a number in a command.
 static bool isNumber(Operation *op, unsigned index) {
+  if (isa<tpu::CompareOp>(op) || (isa<tpu::WhereOp>(op) && index != 0))
+    return index < op->getNumOperands() && numberOf(op, index) &&
+           storageDataType(op->getOperand(index).getType()) == DataType::BF16;
   return index == 1 && isa<tpu::AddOp, tpu::SubOp, tpu::MulOp, tpu::MaxOp, tpu::MinOp>(op) &&
          numberOf(op, index) && storageDataType(op->getOperand(0).getType()) == DataType::BF16;
 }

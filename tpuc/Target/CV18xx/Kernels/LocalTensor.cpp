@@ -73,11 +73,17 @@ void setTarget(Command &command, const Side &side) {
 constexpr uint64_t kMostRowStride = 0xFFFF, kMostStride = 0xFFFFFFFF;
 constexpr uint32_t kMostExtent = 0xFFFF;
 
+/// How integers are converted from and to BF16.
+struct Integers {
+  bool areSigned = true, truncate = false;
+};
+
 Command transferOf(const Builder &builder, std::string_view name, const Side &from, const Side &to,
-                   bool isSigned) {
+                   Integers integers) {
   Command command = builder.make(name);
-  if (isSigned && (!from.isBf16 || !to.isBf16))
+  if (integers.areSigned && (!from.isBf16 || !to.isBf16))
     command.set(Field::Int8Signed, 1);
+  command.set(Field::Truncate, integers.truncate);
   setSource(command, from);
   setTarget(command, to);
   return command;
@@ -100,7 +106,7 @@ Side withRowsAsPictures(Side side) {
 }
 
 Expected<void> emitSides(Builder &builder, std::string_view name, Side from, Side to,
-                         bool isSigned = true) {
+                         Integers integers = {}) {
   for (const uint32_t extent : from.shape)
     if (extent > kMostExtent)
       return makeError("", fmt::format("a transfer of {} elements along an axis", extent),
@@ -117,18 +123,18 @@ Expected<void> emitSides(Builder &builder, std::string_view name, Side from, Sid
     Side source = from;
     Side target = to;
     for (uint32_t i = 0; i < count; ++i) {
-      if (Expected<void> done = emitSides(builder, name, source, target, isSigned); !done)
+      if (Expected<void> done = emitSides(builder, name, source, target, integers); !done)
         return done;
       source.address += from.strides[axis];
       target.address += to.strides[axis];
     }
     return {};
   }
-  const Command command = transferOf(builder, name, from, to, isSigned);
+  const Command command = transferOf(builder, name, from, to, integers);
   if (!isOfSingleElements(from, to))
     return builder.add(command);
   const Command other =
-      transferOf(builder, name, withRowsAsPictures(from), withRowsAsPictures(to), isSigned);
+      transferOf(builder, name, withRowsAsPictures(from), withRowsAsPictures(to), integers);
   const Chip &chip = builder.chip();
   const TimingParameters parameters = timingSets(chip).front();
   const bool isFaster =
@@ -143,7 +149,7 @@ Expected<void> emitSides(Builder &builder, std::string_view name, Side from, Sid
       return withRowsAsPictures(side);
     };
     if (Expected<void> done =
-            builder.add(transferOf(builder, name, picture(from), picture(to), isSigned));
+            builder.add(transferOf(builder, name, picture(from), picture(to), integers));
         !done)
       return done;
   }
@@ -220,8 +226,8 @@ Expected<void> emitFill(Builder &builder, const GlobalTensor &begin, uint64_t co
 }
 
 Expected<void> emitConversion(Builder &builder, const LocalTensor &from, const LocalTensor &to,
-                              bool isSigned) {
-  return emitSides(builder, "dma.local", sideOf(from), sideOf(to), isSigned);
+                              bool isSigned, bool truncates) {
+  return emitSides(builder, "dma.local", sideOf(from), sideOf(to), {isSigned, truncates});
 }
 
 } // namespace tpuc::cv18xx

@@ -54,9 +54,9 @@ Expected<void> emitFill(Builder &builder, const GlobalTensor &begin, uint64_t co
 /// Gives all elements of a tensor in local memory the same bits.
 Expected<void> emitFill(Builder &builder, const LocalTensor &to, uint16_t bits);
 /// Within lanes, between tensors of the same shape. Integers, with a sign or without, become BF16
-/// and the reverse: rounded to the nearest, ties to even, and saturated.
+/// and the reverse: rounded to the nearest, ties to even, or towards 0, and saturated.
 Expected<void> emitConversion(Builder &builder, const LocalTensor &from, const LocalTensor &to,
-                              bool isSigned = true);
+                              bool isSigned = true, bool truncates = false);
 
 } // namespace tpuc::cv18xx
 
