@@ -82,11 +82,15 @@ bool codegen::decomposeScale(OpMaker &maker) {
     return false;
   SmallVector<int64_t> dims(OpMaker::dimsOf(op.getInput()).size(), 1);
   dims[1] = OpMaker::dimsOf(op.getInput())[1];
+  const Value input = maker.widened(op.getInput());
   const auto ofChannels = [&](Value numbers, StringRef what) {
+    if (const std::optional<Tensor> constant = OpMaker::constantOf(numbers))
+      return maker.weight(constant->reshaped(Shape(std::span(dims.data(), dims.size()))), what,
+                          input);
     return maker.widened(maker.reshaped(numbers, dims, what), "wide_" + what.str());
   };
-  const Value scaled = maker.makeLike<tpu::MulOp>(
-      "scaled", {maker.widened(op.getInput()), ofChannels(op.getScale(), "factors")});
+  const Value scaled =
+      maker.makeLike<tpu::MulOp>("scaled", {input, ofChannels(op.getScale(), "factors")});
   const Value shifted =
       maker.makeLike<tpu::AddOp>("shifted", {scaled, ofChannels(op.getBias(), "addends")},
                                  OpMaker::activationOf(op->getAttrDictionary()));

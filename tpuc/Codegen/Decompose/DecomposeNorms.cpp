@@ -161,7 +161,10 @@ private:
     if (!constant)
       return maker.reshaped(maker.widened(operand), each, what);
     // Without F32 all has the type of the input.
-    const Tensor numbers = tpuc::convert(constant->reshaped(shape), DataType::F32);
+    return weight(tpuc::convert(constant->reshaped(shape), DataType::F32), what);
+  }
+
+  Value weight(const Tensor &numbers, StringRef what) {
     return hasScheme(maker.backend.info(), schemes::kF32)
                ? maker.weight(numbers, what)
                : maker.weight(numbers, what, op.getInput());
@@ -178,7 +181,7 @@ private:
       for (int64_t from = 0; from < channels; ++from)
         data[static_cast<size_t>(to * channels + from)] =
             to / length == from / length ? 1.0F / static_cast<float>(length) : 0.0F;
-    return maker.weight(matrix, "means");
+    return weight(matrix, "means");
   }
 
   Value product(Value values, Value matrix, StringRef what) {

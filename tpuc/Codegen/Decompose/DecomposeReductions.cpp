@@ -123,14 +123,21 @@ bool codegen::decomposeStoredExtremum(OpMaker &maker) {
   return true;
 }
 
+/// Whether the reduction would be decomposed to itself.
+static bool isOfRows(tpu::ReduceOp op, const llvm::SmallBitVector &reduced) {
+  const bool isPlain =
+      llvm::is_contained({"ReduceSum", "ReduceMean", "ReduceMax", "ReduceMin"}, op.getMode());
+  return isPlain && reduced.size() == 2 && reduced.count() == 1 && reduced.test(1);
+}
+
 bool codegen::decomposeReduce(OpMaker &maker) {
   auto op = dyn_cast<tpu::ReduceOp>(maker.op);
-  if (!op || op.getMode() == "ReduceProd" || !hasF32(maker) || !OpMaker::isFloat(op.getInput()))
+  if (!op || op.getMode() == "ReduceProd" || !OpMaker::isFloat(op.getInput()))
     return false;
   const std::optional<llvm::SmallBitVector> reduced = dimsReducedBy(op);
-  if (!reduced)
+  if (!reduced || isOfRows(op, *reduced))
     return false;
-  // Norms and logarithms of 16 bits would round in between.
+  // Norms and logarithms of 16 bits would round in between, where the chip has wider floats.
   RowReduction rows(maker, maker.widened(op.getInput()), *reduced);
   Value result = reducedBy(maker, op.getMode(), rows);
   maker.replace(0, maker.finished(result, 0));

@@ -297,6 +297,37 @@ Expected<void> emitOf(tpu::MaxPoolOp, const Site &site) {
   return applyRelu(site, pool->result);
 }
 
+/// Averages whose windows reach beyond the input along h or w: of fewer elements than the kernel
+/// has.
+static Expected<void> leaveOutPads(const Site &site, const Pool &pool, unsigned axis) {
+  const OperandModel &input = site.tiled.model->operands[0];
+  const size_t dim = axis == kAxisH ? 2 : 3;
+  const int64_t kernel = pool.window.kernel[dim - 2];
+  const Range results = site.tiled.result.tile[axis];
+  const auto countAt = [&](int64_t place) {
+    const PaddedRange under = input.padded(axis, {results.begin + place, 1});
+    return kernel - under.padBegin - under.padEnd;
+  };
+  for (int64_t first = 0; first < results.size;) {
+    const int64_t count = countAt(first);
+    int64_t end = first + 1;
+    while (end < results.size && countAt(end) == count)
+      ++end;
+    if (count <= 0)
+      return makeError("", "an average of nothing but padding", "some elements");
+    LocalTensor part = pool.result;
+    part.address += static_cast<uint32_t>(first) * part.strides[dim];
+    part.shape[dim] = static_cast<uint32_t>(end - first);
+    if (count != kernel)
+      if (Expected<void> done = emitScaled(
+              site, part, part, static_cast<double>(kernel) / static_cast<double>(count));
+          !done)
+        return done;
+    first = end;
+  }
+  return {};
+}
+
 /// Where the scale of the result asks for a factor of 8 bits; others are convolutions
 /// (`--average-to-conv`).
 static Expected<void> averageIntegers(tpu::AvgPoolOp op, const Site &site, const Pool &pool) {
@@ -322,13 +353,6 @@ Expected<void> emitOf(tpu::AvgPoolOp op, const Site &site) {
     return propagate(pool);
   if (!site.isBf16())
     return averageIntegers(op, site, *pool);
-  const auto hasPad = [&](unsigned axis) {
-    const PaddedRange all =
-        site.tiled.model->operands[0].padded(axis, {0, site.tiled.model->result[axis]});
-    return all.padBegin > 0 || all.padEnd > 0;
-  };
-  if (!op.getCountIncludePad() && (hasPad(kAxisH) || hasPad(kAxisW)))
-    return makeError("", "an average that does not count its padding", "one that does, or none");
   const int64_t count = ShapedType::getNumElements(top::toInts(op.getKernelShape()));
   const std::array<double, 2> factors = factorsOf(1.0 / static_cast<double>(count));
   if (Expected<void> done = emitAveragePool(site.builder, *pool, bf16Of(factors[0])); !done)
@@ -340,6 +364,10 @@ Expected<void> emitOf(tpu::AvgPoolOp op, const Site &site) {
                                                           .right = bf16Of(factors[1])});
         !done)
       return done;
+  if (!op.getCountIncludePad())
+    for (const unsigned axis : {kAxisH, kAxisW})
+      if (Expected<void> done = leaveOutPads(site, *pool, axis); !done)
+        return done;
   return applyRelu(site, pool->result);
 }
 
