@@ -17,13 +17,14 @@
 // RUN: npz_tool compare %t.dir/file.npz %t.dir/lowered.npz --tolerance 1,1 | FileCheck %s --check-prefix=EQUAL
 // EQUAL: 1 equal, 0 similar
 
-// More columns of a matrix than a command takes, and groups of channels.
+// More columns of a matrix than a command takes, groups of channels, and matrices that are computed.
 // RUN: %python %S/../../Codegen/Inputs/ramp.py %t.dir/floats.npz matrix=9000,20 bias=20 filter=4,1100,3,3 addend=4
-// RUN: %python %S/../../Codegen/Inputs/ramp.py %t.dir/in.npz x=2,9000 z=1,2200,3,3
+// RUN: %python %S/../../Codegen/Inputs/ramp.py %t.dir/in.npz x=2,9000 z=1,2200,3,3 u=2,13,5000 v=2,11,5000
 // RUN: model_deploy --mlir %t.dir/floats.mlir --chip cv180x --quantize BF16 --skip_validation --model %t.dir/floats.cvimodel
 // RUN: FileCheck %s --check-prefix=FLOATS --implicit-check-not=CPU < %t.dir/floats_cv180x_bf16_final.mlir
 // FLOATS-DAG: "tpu.MatMul"{{.*}}slice_plan
 // FLOATS-DAG: "tpu.Conv"{{.*}}slice_plan
+// FLOATS-DAG: "tpu.MatMul"{{.*}}right_transpose = true{{.*}}slice_plan
 // RUN: model_runner --model %t.dir/floats_cv180x_bf16_tpu.mlir --input %t.dir/in.npz --output %t.dir/lowered.npz
 // RUN: model_runner --model %t.dir/floats.cvimodel --input %t.dir/in.npz --output %t.dir/file.npz
 // RUN: npz_tool compare %t.dir/file.npz %t.dir/lowered.npz --tolerance 0.999,0.97
@@ -46,8 +47,12 @@ module attributes {module.name = "net", module.chip = "cv180x", module.mode = "I
 !y = tensor<2x20xf32>
 !z = tensor<1x2200x3x3xf32>
 !w = tensor<1x4x3x3xf32>
+!u = tensor<2x13x5000xf32>
+!v = tensor<2x11x5000xf32>
+!p = tensor<2x13x11xf32>
 module attributes {module.name = "net", module.chip = "ALL", module.state = "TOP_F32", module.weight_file = "floats.npz"} {
-  func.func @main(%arg0: !x, %arg1: !z) -> (!y, !w) {
+  func.func @main(%arg0: !x, %arg1: !z, %arg2: !u, %arg3: !v) -> (!y, !w, !p) {
+    %none = "top.None"() : () -> none
     %x = "top.Input"(%arg0) : (!x) -> !x loc("x")
     %z = "top.Input"(%arg1) : (!z) -> !z loc("z")
     %matrix = "top.Weight"() : () -> tensor<9000x20xf32> loc("matrix")
@@ -56,6 +61,9 @@ module attributes {module.name = "net", module.chip = "ALL", module.state = "TOP
     %filter = "top.Weight"() : () -> tensor<4x1100x3x3xf32> loc("filter")
     %addend = "top.Weight"() : () -> tensor<4xf32> loc("addend")
     %w = "top.Conv"(%z, %filter, %addend) {kernel_shape = [3, 3], strides = [1, 1], pads = [1, 1, 1, 1], dilations = [1, 1], group = 2} : (!z, tensor<4x1100x3x3xf32>, tensor<4xf32>) -> !w loc("w")
-    return %y, %w : !y, !w
+    %u = "top.Input"(%arg2) : (!u) -> !u loc("u")
+    %v = "top.Input"(%arg3) : (!v) -> !v loc("v")
+    %p = "top.MatMul"(%u, %v, %none) {right_transpose = true, do_relu = true} : (!u, !v, none) -> !p loc("p")
+    return %y, %w, %p : !y, !w, !p
   }
 }

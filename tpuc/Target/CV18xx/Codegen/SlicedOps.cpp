@@ -139,22 +139,77 @@ std::optional<SlicedConvolution> convolutionOf(Operation *op) {
   return made;
 }
 
+/// A product of computed matrices of BF16. None for forms that slices do not know.
+std::optional<SlicedProduct> productOf(Operation *op) {
+  auto product = dyn_cast<tpu::MatMulOp>(op);
+  if (!product || hasConstantMatrix(op) || product.getLeftTranspose() ||
+      !isa<NoneType>(product.getBias().getType()) || reluOf(op).limit)
+    return std::nullopt;
+  for (const Value value : {product.getInput(), product.getRight(), product.getOutput()}) {
+    const auto type = dyn_cast<RankedTensorType>(value.getType());
+    if (!type || !type.hasStaticShape() || type.getRank() < 2 ||
+        storageDataType(type) != DataType::BF16)
+      return std::nullopt;
+  }
+  const ArrayRef<int64_t> left = extentsIn(product.getInput()),
+                          right = extentsIn(product.getRight()),
+                          result = extentsIn(product.getOutput());
+  const int64_t count = ShapedType::getNumElements(left.drop_back(2));
+  const int64_t rights = ShapedType::getNumElements(right.drop_back(2));
+  if (ShapedType::getNumElements(result.drop_back(2)) != count || (rights != 1 && rights != count))
+    return std::nullopt;
+  SlicedProduct made;
+  made.rows = static_cast<uint32_t>(left[left.size() - 2]);
+  made.inner = static_cast<uint32_t>(left.back());
+  made.columns = static_cast<uint32_t>(result.back());
+  made.count = static_cast<uint32_t>(count);
+  const auto matrix = [](Value value, uint64_t columns) {
+    return GlobalMatrix{placeOf(addressIn(value)), 2 * columns, 2};
+  };
+  made.left = matrix(product.getInput(), made.inner);
+  made.result = matrix(product.getOutput(), made.columns);
+  made.right = matrix(product.getRight(), made.columns);
+  if (product.getRightTranspose()) {
+    made.right.rowStride = 2;
+    made.right.columnStride = uint64_t{made.inner} * 2;
+  }
+  made.leftStep = uint64_t{made.rows} * made.inner * 2;
+  made.rightStep = rights == 1 ? 0 : uint64_t{made.inner} * made.columns * 2;
+  made.resultStep = uint64_t{made.rows} * made.columns * 2;
+  made.hasRelu = reluOf(op).is;
+  return made;
+}
+
 } // namespace
 
 bool isSliced(Operation *op) { return op->hasAttr(kSlicePlan); }
 
 void planSlices(const Chip &chip, Operation *op) {
+  const auto mark = [op](ArrayRef<int64_t> plan) {
+    op->setAttr(kSlicePlan, OpBuilder(op->getContext()).getI64ArrayAttr(plan));
+  };
+  if (const std::optional<SlicedProduct> product = productOf(op)) {
+    if (const std::optional<ProductPlan> plan = bestSlices(chip, *product))
+      mark({plan->rows, plan->inner, plan->columns});
+    return;
+  }
   const std::optional<SlicedConvolution> convolution = convolutionOf(op);
   if (!convolution)
     return;
   if (const std::optional<SlicePlan> plan = bestSlices(chip, *convolution))
-    op->setAttr(kSlicePlan,
-                OpBuilder(op->getContext())
-                    .getI64ArrayAttr({plan->inputs, plan->outputs, plan->rows, plan->columns}));
+    mark({plan->inputs, plan->outputs, plan->rows, plan->columns});
 }
 
 Expected<void> emitSliced(Builder &builder, Operation *op) {
   const auto planned = op->getAttrOfType<ArrayAttr>(kSlicePlan);
+  if (const std::optional<SlicedProduct> product = productOf(op); product && planned) {
+    const SmallVector<int64_t> numbers = top::toInts(planned);
+    if (numbers.size() != 3 || llvm::any_of(numbers, [](int64_t n) { return n < 1; }))
+      return makeError("", "a plan of slices that a product does not have", "three extents");
+    return emitSliced(builder, *product,
+                      {static_cast<uint32_t>(numbers[0]), static_cast<uint32_t>(numbers[1]),
+                       static_cast<uint32_t>(numbers[2])});
+  }
   std::optional<SlicedConvolution> one = convolutionOf(op);
   if (!planned || planned.size() != 4 || !one)
     return makeError("", "a plan of slices that an op of this kind does not have", "none");

@@ -9,6 +9,8 @@
 #include "tpuc/Target/CV18xx/Kernels/Products.h"
 #include "tpuc/Target/CV18xx/Kernels/Fields.h"
 
+#include <utility>
+
 namespace tpuc::cv18xx {
 
 namespace {
@@ -91,13 +93,14 @@ Expected<void> emitProduct(Builder &builder, const LocalMatrix &result, const Lo
   Command command = builder.make("matmul");
   FieldSetter fields(command);
   const uint32_t pieces = result.pieces(chip), width = result.width(chip);
+  const bool isPiece = part && part->count != 0;
   const uint32_t last =
-      part ? part->count : left.columns - (left.pieces(chip) - 1) * left.width(chip);
+      isPiece ? part->count : left.columns - (left.pieces(chip) - 1) * left.width(chip);
   fields.set(Field::Res0Addr, result.address).shape(kRes0Shape, {result.rows, pieces, 1, width});
   fields.set(Field::Opd0Addr,
              left.address +
-                 (part ? part->piece * kLaneBytes + part->first * left.elementBytes() : 0));
-  if (part)
+                 (isPiece ? part->piece * kLaneBytes + part->first * left.elementBytes() : 0));
+  if (isPiece)
     fields.shape(kOpd0Shape, {left.rows, 1, 1, part->count});
   else
     fields.shape(kOpd0Shape, {left.rows, left.pieces(chip), 1, left.width(chip)});
@@ -117,6 +120,113 @@ Expected<void> emitProduct(Builder &builder, const LocalMatrix &result, const Lo
   if (Expected<void> done = fields.done(); !done)
     return done;
   return builder.add(command);
+}
+
+namespace {
+
+/// Two places for what is loaded with each slice, and the sums.
+struct ProductPlaces {
+  std::array<uint32_t, 2> left = {}, right = {};
+  uint32_t sums = 0, end = 0;
+
+  ProductPlaces(const Chip &chip, const ProductPlan &plan) {
+    const auto take = [&](uint32_t bytes) { return std::exchange(end, end + bytes); };
+    for (uint32_t &place : left)
+      place = take(LocalMatrix{0, plan.rows, plan.inner}.bytes(chip));
+    for (uint32_t &place : right)
+      place = take(LocalMatrix{0, plan.inner, plan.columns}.bytes(chip));
+    sums = take(2 * LocalMatrix{0, plan.rows, plan.columns}.bytes(chip));
+  }
+};
+
+constexpr uint32_t kMostRows = 4095;
+
+GlobalMatrix partOf(GlobalMatrix matrix, uint64_t row, uint64_t column) {
+  matrix.begin.offset += row * matrix.rowStride + column * matrix.columnStride;
+  return matrix;
+}
+
+/// Parts of `extent` that are worth a try: equal ones, in whole lines.
+std::vector<uint32_t> partSizes(uint32_t extent) {
+  constexpr uint32_t kLine = kEuBytes / 2;
+  std::vector<uint32_t> sizes;
+  for (uint32_t count = 1;; count += 1 + count / 3) {
+    const uint32_t share = (extent + count - 1) / count;
+    const uint32_t size = std::min((share + kLine - 1) / kLine * kLine, extent);
+    if (size <= kMostRows && (sizes.empty() || size < sizes.back()))
+      sizes.push_back(size);
+    if (share <= kLine)
+      return sizes;
+  }
+}
+
+} // namespace
+
+std::optional<ProductPlan> bestSlices(const Chip &chip, const SlicedProduct &product) {
+  // What a slice costs at its start, in bytes.
+  constexpr uint64_t kSliceBytes = 2048;
+  const auto times = [](uint32_t extent, uint32_t size) {
+    return uint64_t{(extent + size - 1) / size};
+  };
+  std::optional<ProductPlan> best;
+  uint64_t least = 0;
+  for (const uint32_t rows : partSizes(product.rows))
+    for (const uint32_t columns : partSizes(product.columns))
+      for (const uint32_t inner : partSizes(product.inner)) {
+        const ProductPlan plan = {rows, inner, columns};
+        if (ProductPlaces(chip, plan).end > kLaneBytes)
+          continue;
+        const uint64_t ofRows = times(product.rows, rows),
+                       ofColumns = times(product.columns, columns);
+        const uint64_t bytes =
+            2 * uint64_t{product.inner} * (product.rows * ofColumns + product.columns * ofRows) +
+            kSliceBytes * ofRows * ofColumns * times(product.inner, inner);
+        if (best && bytes >= least)
+          continue;
+        best = plan;
+        least = bytes;
+      }
+  return best;
+}
+
+Expected<void> emitSliced(Builder &builder, const SlicedProduct &product, const ProductPlan &plan) {
+  const ProductPlaces places(builder.chip(), plan);
+  if (plan.rows == 0 || plan.inner == 0 || plan.columns == 0 || places.end > kLaneBytes)
+    return makeError("", "slices that do not fit the lanes", "smaller ones");
+  uint32_t number = 0;
+  const auto emitPart = [&](const SlicedProduct &one, uint32_t row,
+                            uint32_t column) -> Expected<void> {
+    const LocalMatrix sums{places.sums, std::min(plan.rows, one.rows - row),
+                           std::min(plan.columns, one.columns - column)};
+    for (uint32_t inner = 0; inner < one.inner; inner += plan.inner, ++number) {
+      const uint32_t count = std::min(plan.inner, one.inner - inner);
+      const LocalMatrix left{places.left[number % 2], sums.rows, count};
+      const LocalMatrix right{places.right[number % 2], count, sums.columns};
+      if (Expected<void> done = emitLoad(builder, partOf(one.left, row, inner), left); !done)
+        return done;
+      if (Expected<void> done = emitPadded(builder, partOf(one.right, inner, column), right); !done)
+        return done;
+      const ProductPart part{
+          .count = 0, .addsSums = inner != 0, .leavesSums = inner + count < one.inner};
+      if (Expected<void> done =
+              emitProduct(builder, sums, left, right, one.hasRelu && !part.leavesSums, std::nullopt,
+                          std::nullopt, part);
+          !done)
+        return done;
+    }
+    return emitStore(builder, sums, partOf(one.result, row, column));
+  };
+  SlicedProduct one = product;
+  for (uint32_t i = 0; i < product.count; ++i) {
+    for (uint32_t row = 0; row < product.rows; row += plan.rows)
+      for (uint32_t column = 0; column < product.columns; column += plan.columns)
+        if (Expected<void> done = emitPart(one, row, column); !done)
+          return done;
+    one.left.begin.offset += product.leftStep;
+    one.right.begin.offset += product.rightStep;
+    one.result.begin.offset += product.resultStep;
+  }
+  return {};
 }
 
 } // namespace tpuc::cv18xx

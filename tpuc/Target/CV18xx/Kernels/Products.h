@@ -53,7 +53,8 @@ struct SumScale {
 };
 
 /// Columns of one piece of a left matrix, from `first` on, whose rows of the right one a product
-/// takes. Of several rows these columns are all that the piece has, without gaps. Sums of 32 bits
+/// takes; a `count` of 0: all columns. Of several rows these columns are all that the piece has,
+/// without gaps. Sums of 32 bits
 /// lie where the result does: rows of upper halves, then those of the lower ones; parts add to
 /// them, and leave such.
 struct ProductPart {
@@ -69,6 +70,24 @@ Expected<void> emitProduct(Builder &builder, const LocalMatrix &result, const Lo
                            std::optional<SumScale> scale = std::nullopt,
                            std::optional<uint32_t> bias = std::nullopt,
                            std::optional<ProductPart> part = std::nullopt);
+
+/// Products of BF16 between matrices of global memory whose sums do not fit the lanes: `count` of
+/// them, so many bytes apart (0: the same again). The columns of the result follow each other.
+struct SlicedProduct {
+  GlobalMatrix left, right, result;
+  uint32_t rows = 1, inner = 1, columns = 1;
+  uint32_t count = 1;
+  uint64_t leftStep = 0, rightStep = 0, resultStep = 0;
+  bool hasRelu = false;
+};
+/// So much of each the lanes hold at a time.
+struct ProductPlan {
+  uint32_t rows = 1, inner = 1, columns = 1;
+};
+/// The plan that moves the fewest bytes; none where no slice fits.
+std::optional<ProductPlan> bestSlices(const Chip &chip, const SlicedProduct &product);
+/// Computes them with all of local memory. Errors (without `where`): what the chip refuses.
+Expected<void> emitSliced(Builder &builder, const SlicedProduct &product, const ProductPlan &plan);
 
 } // namespace tpuc::cv18xx
 
