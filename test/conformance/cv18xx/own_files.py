@@ -2,7 +2,7 @@
 1.30.2, Python 3.10) and on ours. All outputs must have the same bytes.
 
 usage: own_files.py --vendor DIR --work DIR --tools BUILD/bin [--replay PROGRAM --library FILE]
-                    [--chips cv183x,...] [--modes INT8,BF16] [--levels 1] [--least N]
+                    [--chips cv183x,...] [--modes INT8,BF16] [--levels 1] [--least N] [--rows]
                     NAME=FILE.onnx[:INPUT.npz][:SHAPES] ...
 
 The input is also the only sample of the calibration, and random without INPUT.npz. Files are made
@@ -10,9 +10,13 @@ anew every time; what the vendor's runtime answered is kept by the bytes of file
 
 The vendor's runtime cannot run layers of the host that only ours has. Such files are said so, and
 their commands are compared one by one (cv18xx-replay): from the same memory, the vendor's functional
-model must leave the same bytes. At least N files (default: 1) must be compared as a whole. Prints a
-line for each file, the last one counts them; the status is 1 where any differs or fails, or where
-too few were compared.
+model must leave the same bytes. At least N files (default: 1) must be compared as a whole.
+
+The outputs are those of the lowered network, too: all bits of integers up to the first layer on BF16,
+else a cosine of 0.999. Where a network makes more of the last bits of BF16, the file must be no further
+from the network in floats than the lowered network is. Prints a line for each file, the last one counts
+them; the status is 1 where any differs or fails, or where too few were compared. With --rows a table of
+networks and modes follows, which has the least cosines of all chips.
 """
 
 import argparse
@@ -46,6 +50,10 @@ numpy.savez(sys.argv[2], **{t.name: array(t, shapes and shapes[i]) for i, t in e
 SHAPES = "import sys, numpy; print([list(a.shape) for a in numpy.load(sys.argv[1]).values()])"
 
 
+# Of outputs and those of the lowered network, and how much further from floats than that a file may be.
+LEAST_COSINE, MOST_FURTHER = 0.999, 1.25
+
+
 class OwnFiles:
     def __init__(self, options):
         self.compiler = Compiler(options.vendor, options.work)
@@ -53,6 +61,7 @@ class OwnFiles:
         self.compiler.work.mkdir(parents=True, exist_ok=True)
         self.runtimes = Runtimes(self.compiler, options.tools)
         self.counts = {"same": 0, "replayed": 0, "failed": 0}
+        self.rows = {}
 
     def prepare(self, name, onnx, source, shapes):
         """The folder with the Top module, the input `sample/in.npz` and the calibration table."""
@@ -101,6 +110,12 @@ class OwnFiles:
             return f"{said}; {failure}", "failed"
         return f"{said}; {shown.strip()}", "replayed"
 
+    @staticmethod
+    def like(cosines):
+        if cosines[0] == 1:
+            return "the lowered network's bits"
+        return f"cosine {cosines[0]:.6f}, to floats {cosines[1]:.6f}; the lowered network's {cosines[2]:.6f}"
+
     def run(self, text):
         name, _, rest = text.partition("=")
         parts = rest.split(":")
@@ -113,9 +128,15 @@ class OwnFiles:
                     try:
                         file, host = self.deploy(folder, name, chip, mode, level)
                         said, counted = self.compare(file, host, sample)
+                        [module] = folder.glob(f"{name}_{chip}_{mode.lower()}*_tpu.mlir")
+                        cosines = self.runtimes.likeness(file, module, folder / f"{name}.mlir", sample)
+                        said += "; " + self.like(cosines)
+                        if cosines[0] < LEAST_COSINE and 1 - cosines[1] > MOST_FURTHER * (1 - cosines[2]):
+                            counted = "failed"
                     except Failure as failure:
-                        said, counted = str(failure), "failed"
+                        said, counted, cosines = str(failure), "failed", (0, 0, 0)
                     self.counts[counted] += 1
+                    self.rows.setdefault((name, mode), []).append((counted, cosines))
                     print(f"{name} {chip} {mode} --opt {level}: {said}", flush=True)
 
     def main(self):
@@ -125,6 +146,12 @@ class OwnFiles:
             except Failure as failure:
                 self.counts["failed"] += 1
                 print(f"{text}: {failure}", flush=True)
+        if self.options.rows:
+            for (name, mode), files in self.rows.items():
+                same = sum(counted == "same" for counted, _ in files)
+                least = [min(cosines[i] for _, cosines in files) for i in range(3)]
+                print(f"| {name} | {mode} | {same} of {len(files)} | "
+                      f"{'all bits' if least[0] == 1 else f'{least[0]:.5f}'} | {least[1]:.5f} | {least[2]:.5f} |")
         same, replayed, failed = self.counts.values()
         print(f"own files: {same} give the same bytes on the vendor's runtime, {replayed} with "
               f"layers of the host the same bytes command by command, {failed} failed")
@@ -148,6 +175,7 @@ def main():
     parser.add_argument("--modes", default=",".join(MODES))
     parser.add_argument("--levels", default="1")
     parser.add_argument("--least", type=int, default=1)
+    parser.add_argument("--rows", action="store_true")
     parser.add_argument("networks", nargs="+")
     options = parser.parse_args()
     some_of(parser, "--chips", options.chips, CHIPS)

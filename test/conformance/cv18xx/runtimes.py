@@ -60,6 +60,22 @@ def fresh_folder(folder, *parts):
     return folder
 
 
+def least_cosine(first, second):
+    """Of the outputs of two runs, one by one."""
+    if len(first.files) != len(second.files):
+        raise Failure(f"outputs {sorted(first.files)} and {sorted(second.files)}")
+    least = 1.0
+    for name, other in zip(first.files, second.files):
+        a, b = (values.astype(numpy.float64).reshape(-1) for values in (first[name], second[other]))
+        if a.size != b.size:
+            raise Failure(f"{name}: {a.size} and {b.size} elements")
+        if numpy.array_equal(a, b):
+            continue
+        norms = numpy.linalg.norm(a) * numpy.linalg.norm(b)
+        least = min(least, float(a @ b / norms) if norms else 0.0, 1 - 1e-9)
+    return least
+
+
 class Runtimes:
     def __init__(self, compiler, tools):
         self.compiler = compiler
@@ -91,6 +107,20 @@ class Runtimes:
         made.unlink(missing_ok=True)
         self.ours("model_runner", "--model", file, "--input", inputs, "--out_fixed", "--output", made)
         return numpy.load(made)
+
+    def module_outputs(self, module, inputs, made):
+        made.unlink(missing_ok=True)
+        self.ours("model_runner", "--model", module, "--input", inputs, "--out_fixed", "--output", made)
+        return numpy.load(made)
+
+    def likeness(self, file, lowered, top, inputs):
+        """The least cosines between the outputs of a file and of its lowered network, of the file and of
+        the network in floats, and of the latter two, all on our programs. Of equal bits it is 1, of
+        others less."""
+        got = self.our_outputs(file, inputs)
+        of_lowered = self.module_outputs(lowered, inputs, file.with_suffix(".lowered.npz"))
+        of_top = self.module_outputs(top, inputs, file.with_suffix(".float.npz"))
+        return tuple(least_cosine(a, b) for a, b in ((got, of_lowered), (got, of_top), (of_lowered, of_top)))
 
     def difference(self, file, inputs):
         """What differs between the outputs of both, or nothing."""
