@@ -12,11 +12,12 @@
 !x = tensor<1x8x160x120xf32>
 !s = tensor<8xf32>
 module attributes {module.name = "net", module.chip = "ALL", module.state = "TOP_F32", module.weight_file = "net.npz"} {
-  func.func @main(%arg0: !x) -> !x {
+  func.func @main(%arg0: !x) -> (!x, !x) {
     %x = "top.Input"(%arg0) : (!x) -> !x loc("x")
     %factor = "top.Weight"() : () -> !s loc("factor")
     %addend = "top.Weight"() : () -> !s loc("addend")
     %y = "top.InstanceNorm"(%x, %factor, %addend) {eps = 1.0e-5} : (!x, !s, !s) -> !x loc("y")
-    return %y : !x
+    %groups = "top.GroupNorm"(%x, %factor, %addend) {num_groups = 2 : i64, eps = 1.0e-5} : (!x, !s, !s) -> !x loc("groups")
+    return %y, %groups : !x, !x
   }
 }

@@ -222,8 +222,9 @@ private:
     std::ranges::fill(ones.mutableData<float>(), 1.0F);
     const int64_t count = OpMaker::typeOf(numbers).getNumElements();
     numbers = maker.reshaped(numbers, {1, count, 1, 1}, (what + "_one").str());
-    numbers = maker.make<tpu::MulOp>((what + "_all").str(), {1, count, 1, times},
-                                     {numbers, maker.weight(ones, (what + "_ones").str())});
+    numbers =
+        maker.make<tpu::MulOp>((what + "_all").str(), {1, count, 1, times},
+                               {numbers, maker.weight(ones, (what + "_ones").str(), numbers)});
     return maker.reshaped(numbers, {1, count * times, 1, 1}, what);
   }
 

@@ -231,7 +231,8 @@ bool codegen::decomposeInstanceNorm(OpMaker &maker) {
 
 namespace {
 
-/// The sums of neighbours that a local response norm divides by. All values are F32.
+/// The sums of neighbours that a local response norm divides by. All values are F32, or BF16 where
+/// a chip has no F32.
 class NeighbourSums {
 public:
   NeighbourSums(OpMaker &maker, tpu::LRNOp op)
@@ -248,8 +249,8 @@ public:
   }
 
   /// `bias` and the sums of the squares of neighbouring channels: a product with a band of ones,
-  /// which bf16 holds. So it does the squares, in parts that add up to them. Chips without bf16
-  /// take both in F32.
+  /// which bf16 holds. So it does the squares, in parts that add up to them. Chips with one type of
+  /// floats take both in that.
   Value across(Value squares, double bias) {
     const int64_t channels = OpMaker::dimsOf(squares)[1];
     const Value band = bandOfOnes(channels);
@@ -275,9 +276,11 @@ public:
   }
 
 private:
-  bool hasNarrow() const { return maker.backend.info().schemes.contains(schemes::kBF16); }
+  bool hasNarrow() const { return hasScheme(maker.backend.info(), schemes::kBF16); }
 
   Value cast(Value value, Type element, StringRef what) {
+    if (OpMaker::typeOf(value).getElementType() == element)
+      return value;
     return maker.make(tpu::CastOp::getOperationName(), what,
                       Type(OpMaker::typeOf(value).clone(element)), value, {});
   }
@@ -297,7 +300,7 @@ private:
   /// Into how many bf16 the squares go: two hold 16 bits, three 24. One would be enough for the
   /// spread of bf16's own errors, but its mean reaches the result.
   unsigned partsOfSquares() {
-    if (!hasNarrow())
+    if (!hasNarrow() || !hasScheme(maker.backend.info(), schemes::kF32))
       return 1;
     return storageDataType(op.getOutput().getType()) == DataType::F32 ? 3 : 2;
   }
