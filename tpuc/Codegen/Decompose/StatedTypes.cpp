@@ -11,7 +11,9 @@
 #include "tpuc/Dialect/Top/Names.h"
 #include "tpuc/Dialect/Top/StructureOps.h"
 #include "tpuc/Dialect/Top/TypeUtils.h"
+#include "tpuc/Dialect/Tpu/UnaryOps.h"
 #include "tpuc/Model/Container.h"
+#include "tpuc/Support/Convert.h"
 
 using namespace mlir;
 using namespace tpuc;
@@ -85,11 +87,26 @@ void StatedTypes::apply(OpOperand &output) const {
   Operation *producer = value.getOwner();
   SmallVector<std::string> names = tensorNames(producer);
   OpMaker maker(producer, backend);
-  maker.builder.setInsertionPoint(output.getOwner());
-  const Value made = maker.converted(value, stated, "stated");
   const auto nameOf = [&](StringRef name) -> Location {
     return NameLoc::get(maker.builder.getStringAttr(name));
   };
+  // A constant is found by its name, so that a converted one takes its place.
+  if (auto constant = dyn_cast<top::WeightOp>(producer)) {
+    Expected<Tensor> numbers = constant.read();
+    if (!numbers)
+      return;
+    const Value narrow =
+        maker.weight(tpuc::convert(*numbers, *closestTo(numbers->type())), "stated");
+    maker.builder.setInsertionPoint(output.getOwner());
+    const Value copy =
+        maker.builder.create<tpu::CopyOp>(nameOf(names[0]), narrow.getType(), narrow).getOutput();
+    output.getOwner()->replaceUsesOfWith(value, copy);
+    if (constant->use_empty())
+      constant->erase();
+    return;
+  }
+  maker.builder.setInsertionPoint(output.getOwner());
+  const Value made = maker.converted(value, stated, "stated");
   made.getDefiningOp()->setLoc(nameOf(names[value.getResultNumber()]));
   names[value.getResultNumber()] += "_wide";
   SmallVector<Location> locations;
