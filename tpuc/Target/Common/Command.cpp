@@ -27,6 +27,16 @@ bool Command::trySet(FieldId field, uint64_t value) {
 }
 
 void Command::setBitsAt(unsigned lsb, unsigned width, uint64_t value) {
+  const unsigned shift = lsb % 8;
+  if (shift + width <= 64) {
+    // Most fields lie in the word that begins with their first byte.
+    const uint64_t mask = (width >= 64 ? ~uint64_t{0} : (uint64_t{1} << width) - 1) << shift;
+    uint64_t word;
+    std::memcpy(&word, raw.data() + lsb / 8, sizeof word);
+    word = (word & ~mask) | (value << shift & mask);
+    std::memcpy(raw.data() + lsb / 8, &word, sizeof word);
+    return;
+  }
   for (unsigned bit = 0; bit < width;) {
     unsigned at = lsb + bit;
     unsigned count = std::min(8 - at % 8, width - bit);
