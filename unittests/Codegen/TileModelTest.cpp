@@ -75,6 +75,16 @@ TEST(AxisMap, WindowsOverTheBorderSeePadding) {
   EXPECT_EQ(back.padEnd, 1);
 }
 
+TEST(AxisMap, NoWindowReachesWhatStandsInForPadding) {
+  const AxisMap map{.kind = AxisMap::Window, .window = 3, .pad = 20};
+  for (int64_t begin : {0, 35}) {
+    const PaddedRange outside = needed(map, 9, {begin, 12});
+    EXPECT_EQ(outside.range, (Range{begin == 0 ? 0 : 8, 1}));
+    EXPECT_GE(outside.padBegin, 12 - 1 + map.window);
+    EXPECT_EQ(outside.padEnd, 0);
+  }
+}
+
 constexpr const char *kModelled = R"(
   !x = tensor<1x8x40x60xf32>
   !t = tensor<2x3x17x40xf32>

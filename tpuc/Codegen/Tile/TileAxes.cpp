@@ -31,8 +31,11 @@ int64_t codegen::numElements(const Tile &tile) {
   return count;
 }
 
-/// The elements of [0, extent) in [begin, end), at least one, and how many lie outside.
+/// The elements of [0, extent) in [begin, end), at least one, and how many lie outside. Where all
+/// do, the one that is there stands behind them: no window reaches it.
 static PaddedRange clamp(int64_t begin, int64_t end, int64_t extent) {
+  if (begin >= extent)
+    return {{extent - 1, 1}, end - begin, 0};
   const int64_t first = std::clamp<int64_t>(begin, 0, extent - 1);
   const int64_t last = std::clamp<int64_t>(end, first + 1, extent);
   return {
