@@ -111,6 +111,17 @@ constexpr RewrittenLayer kRewritten[] = {
                 "kernel_shape = [3], pads = [{0}, {1}], dilations = [{2}], group = {3} : i64",
                 dilation, s.between(0, 1) * dilation, dilation, group));
      }},
+    {"ConvOfWideDilations",
+     [](Sketch &s) {
+       const int64_t group = s.among({1, 6});
+       const int64_t down = s.among({17, 18, 24});
+       const int64_t across = s.among({1, 18, 20});
+       s.input("x", {s.between(1, 2), 6, down + s.between(1, 9), across + s.between(1, 9)});
+       s.op("r", "Conv", {"x", s.weight("w", {6, 6 / group, 3, 3}), s.weight("b", {6})},
+            fmt::format("kernel_shape = [3, 3], pads = [{0}, {1}, {0}, {1}], "
+                        "dilations = [{0}, {1}], group = {2} : i64",
+                        down, across, group));
+     }},
 };
 
 void PrintTo(const RewrittenLayer &layer, std::ostream *out) { *out << layer.name; }

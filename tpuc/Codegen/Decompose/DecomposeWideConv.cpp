@@ -77,6 +77,85 @@ bool padFirst(OpMaker &maker, tpu::ConvOp op, const top::Window &window) {
   return true;
 }
 
+/// A filter with `steps[i] - 1` taps of zeros between its taps along each dimension.
+Tensor spreadFilter(const Tensor &filter, ArrayRef<int64_t> steps) {
+  const auto before = filter.shape().dims();
+  SmallVector<int64_t> dims(before.begin(), before.end());
+  for (auto [dim, step] : llvm::enumerate(steps))
+    dims[dim + 2] = (dims[dim + 2] - 1) * step + 1;
+  Tensor spread(filter.type(), Shape(std::span(dims.data(), dims.size())));
+  const auto element = static_cast<size_t>(byteSize(filter.type(), 1));
+  const auto from = filter.rawBytes();
+  const auto to = spread.mutableBytes();
+  std::ranges::fill(to, std::byte{0});
+  const auto count = static_cast<int64_t>(from.size() / element);
+  for (int64_t index = 0; index < count; ++index) {
+    int64_t target = 0;
+    int64_t inner = 1;
+    int64_t rest = index;
+    for (size_t dim = dims.size(); dim-- > 0;) {
+      const int64_t place = rest % filter.shape()[dim];
+      rest /= filter.shape()[dim];
+      target += place * (dim < 2 ? 1 : steps[dim - 2]) * inner;
+      inner *= dims[dim];
+    }
+    std::ranges::copy(from.subspan(static_cast<size_t>(index) * element, element),
+                      to.subspan(static_cast<size_t>(target) * element, element).begin());
+  }
+  return spread;
+}
+
+/// Taps of zeros between those of a filter make dilations shorter: [a, b] with dilation 32 is
+/// [a, 0, b] with dilation 16. Padding may become an op of its own. Says no where the chip takes
+/// none of these that have up to `mostTaps` times the taps.
+bool spreadTaps(OpMaker &maker, tpu::ConvOp op, const top::Window &window, double mostTaps) {
+  const std::optional<Tensor> filter = OpMaker::constantOf(op.getFilter());
+  if (!filter || llvm::all_of(window.dilations, [](int64_t dilation) { return dilation == 1; }))
+    return false;
+  constexpr int64_t kMostStep = 32;
+  for (int64_t most = 2; most <= kMostStep; ++most) {
+    SmallVector<int64_t> kernel;
+    SmallVector<int64_t> dilations;
+    SmallVector<int64_t> steps;
+    double taps = 1;
+    for (auto [extent, dilation] : llvm::zip_equal(window.kernel, window.dilations)) {
+      // The longest step that divides the dilation.
+      int64_t step = std::min(most, dilation);
+      while (dilation % step != 0)
+        --step;
+      steps.push_back(extent == 1 ? 1 : step);
+      dilations.push_back(dilation / steps.back());
+      kernel.push_back((extent - 1) * steps.back() + 1);
+      taps *= double(kernel.back()) / double(extent);
+    }
+    if (taps > mostTaps)
+      return false;
+    if (llvm::none_of(steps, [&](int64_t step) { return step == most; }))
+      continue;
+    const Value spread = maker.weight(spreadFilter(*filter, steps), "spread_filter");
+    for (const bool padsFirst : {false, true}) {
+      const Value input = padsFirst ? padded(maker, op.getInput(), window.padsBegin, window.padsEnd)
+                                    : op.getInput();
+      NamedAttrList attributes = withWindow(maker, kernel, window.strides, dilations);
+      if (!padsFirst)
+        for (StringRef name : {"pads", "auto_pad"}) {
+          attributes.erase(name);
+          if (const Attribute given = op->getAttr(name))
+            attributes.set(name, given);
+        }
+      const Value made = maker.make(tpu::ConvOp::getOperationName(), "spread",
+                                    Type(OpMaker::typeOf(op.getOutput())),
+                                    {input, spread, op.getBias()}, attributes);
+      if (maker.isLocal(made)) {
+        maker.replace(0, made);
+        return true;
+      }
+      erase(made, op.getInput());
+    }
+  }
+  return false;
+}
+
 /// Elements that are `dilation` apart stand below each other: [N, C, m * dilation] is [N, C, m,
 /// dilation], over whose rows the taps go one by one.
 bool foldDilation(OpMaker &maker, tpu::ConvOp op, const top::Window &window) {
@@ -115,5 +194,9 @@ bool codegen::decomposeWideConv(OpMaker &maker) {
     return false;
   const Expected<top::Window> window = top::convolutionWindow(
       top::windowSpec(op), OpMaker::dimsOf(op.getInput()), OpMaker::dimsOf(op.getFilter()));
-  return window && (padFirst(maker, op, *window) || foldDilation(maker, op, *window));
+  // Some products with zeros take less than moving elements, many less than the host.
+  constexpr double kFewMoreTaps = 2, kManyMoreTaps = 256;
+  return window &&
+         (spreadTaps(maker, op, *window, kFewMoreTaps) || padFirst(maker, op, *window) ||
+          foldDilation(maker, op, *window) || spreadTaps(maker, op, *window, kManyMoreTaps));
 }

@@ -112,6 +112,10 @@ TEST(Convolution, Stem) {
 TEST(Convolution, UnevenPadsStridesDilations) {
   expectConvolutions({{2, 33, 13, 12}, 66, {{3, 2}, {2, 3}, {2, 1}, {1, 0}, {2, 1}}});
 }
+TEST(Convolution, WidePads) {
+  expectConvolutions({{2, 33, 5, 12}, 66, {{3, 2}, {2, 3}, {2, 1}, {16, 0}, {2, 31}}});
+  expectConvolutions({{1, 70, 9, 8}, 70, {{3, 3}, {1, 1}, {9, 16}, {9, 16}, {9, 16}}, 70});
+}
 TEST(Convolution, Activations) {
   expectConvolutions({{1, 8, 9, 9}, 70, {{3, 3}}, 1, true, {true, -1}});
   expectConvolutions({{1, 8, 9, 9}, 70, {{3, 3}}, 1, true, {true, 0.5}});
@@ -362,7 +366,10 @@ TEST(Convolution, RefusesByName) {
   };
   EXPECT_THAT(message(conv), HasSubstr("windows that cover 10 of 8 rows"));
   conv.window.padBegin = conv.window.padEnd = {16, 16};
+  EXPECT_EQ(message(conv), "accepted");
+  conv.outsides = {0, 0, 0, 0};
   EXPECT_THAT(message(conv), HasSubstr("pad of 16; expected 0 to 15"));
+  conv.outsides.clear();
   conv.window.padBegin = conv.window.padEnd = {1, 1};
   EXPECT_EQ(message(conv), "accepted");
   conv.group = 3;

@@ -279,6 +279,12 @@ TEST(QuantizedConvolution, Plain) {
 TEST(QuantizedConvolution, ZeroPoints) {
   expectIntegerConvolutions({{1, 70, 7, 8}, 9, {{3, 2}, {1, 1}, {2, 1}, {2, 0}, {1, 1}}, 1, 5, 9});
 }
+TEST(QuantizedConvolution, WidePads) {
+  expectIntegerConvolutions(
+      {{2, 5, 5, 12}, 70, {{3, 2}, {1, 1}, {2, 1}, {16, 0}, {2, 31}}, 1, 5, 9});
+  expectIntegerConvolutions(
+      {{1, 70, 9, 8}, 70, {{3, 3}, {1, 1}, {9, 16}, {9, 16}, {9, 16}}, 70, 3, 4});
+}
 TEST(QuantizedConvolution, Groups) {
   expectIntegerConvolutions({{2, 12, 7, 7}, 18, {{3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}}, 3, 4, 2});
 }

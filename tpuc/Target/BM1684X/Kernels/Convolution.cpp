@@ -11,6 +11,7 @@
 #include "tpuc/Target/BM1684X/Kernels/ConvolutionPlan.h"
 #include "tpuc/Target/BM1684X/Kernels/Depthwise.h"
 #include "tpuc/Target/BM1684X/Kernels/Pieces.h"
+#include "tpuc/Target/BM1684X/Kernels/WidePads.h"
 #include "tpuc/Target/BM1684X/Kernels/Windows.h"
 
 #include <fmt/format.h>
@@ -212,6 +213,11 @@ Expected<void> checkInserts(const std::string &where, const Convolution &deconv)
   return {};
 }
 
+/// One number stands around the image in its copy.
+bool isPaddedFirst(const Convolution &conv) {
+  return isKernelFloat(conv.input.type) && hasWidePads(conv.window) && conv.outsides.empty();
+}
+
 } // namespace
 
 DataType depthwiseBiasType(DataType type, int64_t taps, bool narrowSums) {
@@ -223,10 +229,17 @@ DataType depthwiseBiasType(DataType type, int64_t taps, bool narrowSums) {
 }
 
 Expected<uint32_t> convolutionScratch(const Convolution &conv) {
+  if (isPaddedFirst(conv))
+    return scratchOfPadded<convolutionScratch>(conv);
   return checkedScratch("convolution", conv, convolutionPlan(conv.window));
 }
 
 Expected<void> emitConvolution(Builder &builder, const Convolution &conv) {
+  if (isPaddedFirst(conv)) {
+    const Convolution inner = ofPadded(conv);
+    addPadded(builder, inner.input, conv.input, conv.window, conv.outside);
+    return emitConvolution(builder, inner);
+  }
   return emit(builder, conv, convolutionPlan(conv.window));
 }
 

@@ -9,6 +9,7 @@
 #include "tpuc/Target/BM1684X/Kernels/ConvolutionPlan.h"
 #include "tpuc/Target/BM1684X/Kernels/Requant.h"
 #include "tpuc/Target/BM1684X/Kernels/ScratchAllocator.h"
+#include "tpuc/Target/BM1684X/Kernels/WidePads.h"
 #include "tpuc/Target/BM1684X/Kernels/Windows.h"
 
 #include <fmt/format.h>
@@ -164,10 +165,17 @@ Expected<void> emit(Builder &builder, const QuantizedConvolution &conv,
 } // namespace
 
 Expected<uint32_t> quantizedConvolutionScratch(const QuantizedConvolution &conv) {
+  if (isByte(conv.input.type) && hasWidePads(conv.window))
+    return scratchOfPadded<quantizedConvolutionScratch>(conv);
   return checkedScratch("convolution", conv, convolutionPlan(conv.window));
 }
 
 Expected<void> emitQuantizedConvolution(Builder &builder, const QuantizedConvolution &conv) {
+  if (isByte(conv.input.type) && hasWidePads(conv.window)) {
+    const QuantizedConvolution inner = ofPadded(conv);
+    addPadded(builder, inner.input, conv.input, conv.window, conv.inputZero);
+    return emitQuantizedConvolution(builder, inner);
+  }
   return emit(builder, conv, convolutionPlan(conv.window));
 }
 
