@@ -18,9 +18,11 @@ using namespace tpuc;
 
 /// A network that takes more than this many times the cycles by estimated groups is not searched.
 static constexpr double kCloseEnough = 1.1;
-/// Of what a search brought one network, another one may gain so many times as much, and this part
+/// A search tries much in networks of fewer commands, and may bring one more than another. Of what
+/// it brought one network of more, another one may gain so many times as much, and this part
 /// of the cycles beside.
 static constexpr double kMoreGain = 2, kLeastGain = 0.002;
+static constexpr int64_t kManyCommands = 12'000;
 /// A division has to save this part of the cycles by the estimate, else it is not measured.
 static constexpr double kLeastSaving = 0.01;
 /// How often all layers are asked whether they change sides.
@@ -164,6 +166,9 @@ class Prospects {
 public:
   explicit Prospects(const FasterLayersRequest &request) : request(request) {}
 
+  bool isLong() const {
+    return request.measureQuickly && request.made.file.commands >= kManyCommands;
+  }
   Expected<bool> mayBeFaster(const ModelFileReport &quick);
 
 private:
@@ -177,7 +182,7 @@ private:
 Expected<bool> Prospects::mayBeFaster(const ModelFileReport &quick) {
   const auto made = double(request.made.file.cycles);
   const double ratio = double(quick.cycles) / made;
-  if (ratio < 1 || ratio >= kCloseEnough || !request.measureQuickly)
+  if (ratio < 1 || ratio >= kCloseEnough || !isLong())
     return ratio < kCloseEnough;
   if (!limit) {
     Expected<MeasuredNetwork> own = request.measureQuickly();
@@ -229,7 +234,7 @@ Expected<FasterLayers> tpuc::fasterLayers(const FasterLayersRequest &request) {
   FasterLayers best{{}, request.made};
   FasterLayers promising = best;
   for (const std::vector<std::string> *layers : tried) {
-    if (layers != &all && request.measureQuickly) {
+    if (layers != &all && prospects.isLong()) {
       Expected<MeasuredNetwork> quick = request.measure(*layers, /*isQuick=*/true);
       Expected<bool> isClose = quick ? prospects.mayBeFaster(quick->file) : propagate(quick);
       if (!isClose)

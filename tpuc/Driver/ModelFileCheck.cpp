@@ -62,6 +62,8 @@ Expected<void> time(const runtime::LoadedModel &model, ModelFileReport &report) 
     return tl::unexpected(timing.error());
   report.cycles = timing->sets.front().cycles;
   report.conservativeCycles = timing->sets.back().cycles;
+  for (const auto &engine : timing->engines)
+    report.commands += std::ssize(engine.commands);
   report.milliseconds = timing->seconds() * 1e3;
   report.computeBusy = timing->busy(/*computing=*/true);
   report.transferBusy = timing->busy(/*computing=*/false);

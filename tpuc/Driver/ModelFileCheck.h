@@ -35,6 +35,8 @@ struct ModelFileReport {
   int64_t fileBytes = 0;
   int64_t neuronBytes = 0;
   int64_t cycles = 0, conservativeCycles = 0;
+  /// Of all engines.
+  int64_t commands = 0;
   double milliseconds = 0;
   /// Shares of the time in which an engine works, and in which all multipliers would.
   double computeBusy = 0, transferBusy = 0, macUtilisation = 0;

@@ -95,8 +95,9 @@ TEST_F(FasterLayersTest, TriesWhatComputesInFewerCycles) {
 
 /// Of a network that takes 100 cycles and `quickly` by estimated groups: how often others are
 /// searched of which the one with all layers in wider floats takes `wide` by estimated groups.
-int searchesOf(ModuleOp module, int64_t quickly, int64_t wide) {
-  const MeasuredNetwork made = taking(100, 200);
+int searchesOf(ModuleOp module, int64_t quickly, int64_t wide, int64_t commands = 100'000) {
+  MeasuredNetwork made = taking(100, 200);
+  made.file.commands = commands;
   int searches = 0;
   const auto measure = [&](const std::vector<std::string> &,
                            bool isQuick) -> Expected<MeasuredNetwork> {
@@ -117,6 +118,7 @@ TEST_F(FasterLayersTest, SearchesWhatASearchMayMakeFaster) {
   EXPECT_EQ(searchesOf(*module, /*quickly=*/100, /*wide=*/105), 0);
   EXPECT_EQ(searchesOf(*module, /*quickly=*/104, /*wide=*/105), 1);
   EXPECT_EQ(searchesOf(*module, /*quickly=*/130, /*wide=*/110), 0);
+  EXPECT_EQ(searchesOf(*module, /*quickly=*/100, /*wide=*/105, /*commands=*/1'000), 1);
 }
 
 TEST_F(FasterLayersTest, NeededLayersAreInWiderFloatsWithAllOthersOnly) {
