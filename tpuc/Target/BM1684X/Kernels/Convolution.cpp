@@ -215,7 +215,8 @@ Expected<void> checkInserts(const std::string &where, const Convolution &deconv)
 
 /// One number stands around the image in its copy.
 bool isPaddedFirst(const Convolution &conv) {
-  return isKernelFloat(conv.input.type) && hasWidePads(conv.window) && conv.outsides.empty();
+  return isKernelFloat(conv.input.type) && hasWidePads(conv.window, conv.output.shape) &&
+         conv.outsides.empty();
 }
 
 } // namespace

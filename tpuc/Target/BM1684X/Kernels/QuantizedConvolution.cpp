@@ -165,13 +165,13 @@ Expected<void> emit(Builder &builder, const QuantizedConvolution &conv,
 } // namespace
 
 Expected<uint32_t> quantizedConvolutionScratch(const QuantizedConvolution &conv) {
-  if (isByte(conv.input.type) && hasWidePads(conv.window))
+  if (isByte(conv.input.type) && hasWidePads(conv.window, conv.output.shape))
     return scratchOfPadded<quantizedConvolutionScratch>(conv);
   return checkedScratch("convolution", conv, convolutionPlan(conv.window));
 }
 
 Expected<void> emitQuantizedConvolution(Builder &builder, const QuantizedConvolution &conv) {
-  if (isByte(conv.input.type) && hasWidePads(conv.window)) {
+  if (isByte(conv.input.type) && hasWidePads(conv.window, conv.output.shape)) {
     const QuantizedConvolution inner = ofPadded(conv);
     addPadded(builder, inner.input, conv.input, conv.window, conv.inputZero);
     return emitQuantizedConvolution(builder, inner);

@@ -14,11 +14,14 @@
 
 namespace tpuc::bm1684x {
 
-/// Whether an image has more rows or columns around it than commands can add.
-bool hasWidePads(const Window2d &window);
+/// Whether commands cannot add what is around an image: it has more rows or columns than they can
+/// state, or there is nothing else for the windows of `output` to see.
+bool hasWidePads(const Window2d &window, const Extents &output);
 
 /// The place of an image with what `window` adds around it, Aligned, at the beginning of `scratch`.
-LocalTensor paddedPlace(const LocalTensor &image, const Window2d &window, const Scratch &scratch);
+/// It ends where the windows of `output` do.
+LocalTensor paddedPlace(const LocalTensor &image, const Window2d &window, const Extents &output,
+                        const Scratch &scratch);
 
 /// Writes `image` to `padded` (`paddedPlace`), and `outside` around it.
 void addPadded(Builder &builder, const LocalTensor &padded, const LocalTensor &image,
@@ -27,7 +30,7 @@ void addPadded(Builder &builder, const LocalTensor &padded, const LocalTensor &i
 /// The convolution of what `addPadded` makes, whose window adds nothing. `Conv`: Convolution or
 /// QuantizedConvolution, with wide pads.
 template <typename Conv> Conv ofPadded(Conv conv) {
-  conv.input = paddedPlace(conv.input, conv.window, conv.scratch);
+  conv.input = paddedPlace(conv.input, conv.window, conv.output.shape, conv.scratch);
   conv.window.padBegin = conv.window.padEnd = {0, 0};
   const uint32_t own =
       laneBytes(conv.input.type, conv.input.shape, Layout::Aligned, conv.input.startLane);
