@@ -1,5 +1,6 @@
 // Pads of the input's own elements are transfers. Averages that leave their padding out are scaled at the edges. Norms
 // along dimensions, factors of channels and left matrices that lie turned become ops with kernels; constants are moved.
+// Limits beyond all numbers limit nothing.
 // RUN: rm -rf %t.dir && mkdir -p %t.dir
 // RUN: %python %S/../../Codegen/Inputs/ramp.py %t.dir/net.npz factors=16 addends=16 part=1,2,21,18 group_factors=16 group_addends=16
 // RUN: %python %S/../../Codegen/Inputs/ramp.py %t.dir/in.npz x=1,16,21,18
@@ -12,7 +13,7 @@
 // RUN: npz_tool compare %t.dir/file.npz %t.dir/lowered.npz --tolerance 0.9999,0.98
 !x = tensor<1x16x21x18xf32>
 module attributes {module.name = "net", module.chip = "ALL", module.state = "TOP_F32", module.weight_file = "net.npz"} {
-  func.func @main(%arg0: !x) -> (tensor<1x16x11x9xf32>, !x, tensor<1x16x26x22xf32>, tensor<1x16x26x22xf32>, !x, tensor<1x16xf32>, !x, tensor<1x16x18x18xf32>, tensor<1x18x21x18xf32>, !x, !x) {
+  func.func @main(%arg0: !x) -> (tensor<1x16x11x9xf32>, !x, tensor<1x16x26x22xf32>, tensor<1x16x26x22xf32>, !x, tensor<1x16xf32>, !x, tensor<1x16x18x18xf32>, tensor<1x18x21x18xf32>, !x, !x, !x) {
     %none = "top.None"() : () -> none
     %x = "top.Input"(%arg0) : (!x) -> !x loc("x")
     %p = "top.AvgPool"(%x) {count_include_pad = false, kernel_shape = [3, 3], pads = [1, 1, 1, 1], strides = [2, 2]} : (!x) -> tensor<1x16x11x9xf32> loc("p")
@@ -32,6 +33,7 @@ module attributes {module.name = "net", module.chip = "ALL", module.state = "TOP
     %ga = "top.Weight"() : () -> tensor<16xf32> loc("group_addends")
     %g = "top.GroupNorm"(%x, %gf, %ga) {num_groups = 4 : i64, eps = 1.0e-5} : (!x, tensor<16xf32>, tensor<16xf32>) -> !x loc("g")
     %lrn = "top.LRN"(%x) {size = 5 : i64, alpha = 0.5, beta = 0.75, bias = 2.0} : (!x) -> !x loc("lrn")
-    return %p, %q, %r, %e, %n, %l, %s, %m, %c, %g, %lrn : tensor<1x16x11x9xf32>, !x, tensor<1x16x26x22xf32>, tensor<1x16x26x22xf32>, !x, tensor<1x16xf32>, !x, tensor<1x16x18x18xf32>, tensor<1x18x21x18xf32>, !x, !x
+    %limits = "top.Clip"(%x) {min = 0.25, max = 0x7FF0000000000000 : f64} : (!x) -> !x loc("limits")
+    return %p, %q, %r, %e, %n, %l, %s, %m, %c, %g, %lrn, %limits : tensor<1x16x11x9xf32>, !x, tensor<1x16x26x22xf32>, tensor<1x16x26x22xf32>, !x, tensor<1x16xf32>, !x, tensor<1x16x18x18xf32>, tensor<1x18x21x18xf32>, !x, !x, !x
   }
 }

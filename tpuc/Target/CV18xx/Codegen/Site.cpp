@@ -50,7 +50,9 @@ bool isGiven(mlir::Operation *op, unsigned index) {
 }
 
 uint16_t bf16Of(double number) {
-  return static_cast<uint16_t>(encodeFloat<DataType::BF16>(static_cast<float>(number)));
+  constexpr uint16_t kInfinite = 0x7F80, kLargest = 0x7F7F, kSign = 0x8000;
+  const auto bits = static_cast<uint16_t>(encodeFloat<DataType::BF16>(static_cast<float>(number)));
+  return (bits & ~kSign) == kInfinite ? static_cast<uint16_t>((bits & kSign) | kLargest) : bits;
 }
 
 std::array<double, 2> factorsOf(double factor) {

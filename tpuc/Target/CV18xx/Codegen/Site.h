@@ -38,7 +38,7 @@ Expected<std::array<LocalTensor, 2>> floatsOf(const Site &site, unsigned index =
 /// Whether an op has operand `index`, and it is not left out.
 bool isGiven(mlir::Operation *op, unsigned index);
 
-/// The bits of the BF16 next to a number.
+/// The bits of the finite BF16 next to a number: the chip takes infinite operands for no numbers.
 uint16_t bf16Of(double number);
 
 /// Two BF16 numbers whose product is close to `factor`; the second is 1 where the first is.
