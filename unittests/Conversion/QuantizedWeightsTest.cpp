@@ -558,4 +558,26 @@ TEST(QuantizedWeights, RoundEachChannelByItself) {
   }
 }
 
+TEST(QuantizedWeights, ShareAShiftInPartsOfCommands) {
+  const std::vector<double> mixed = {1, 1, 1, 1, 1, 1, 1, 8};
+  EXPECT_THAT(shiftEnds(mixed, 64, /*mayShiftTwice=*/true), ElementsAre(7, 8));
+  EXPECT_THAT(shiftEnds(mixed, 64, /*mayShiftTwice=*/false), ElementsAre(8));
+  EXPECT_THAT(shiftEnds(mixed, 4, /*mayShiftTwice=*/true), ElementsAre(4, 8));
+  // A second command would bring little.
+  EXPECT_THAT(shiftEnds(std::vector<double>{1, 1, 1, 1, 1, 1, 1, 2}, 64, true), ElementsAre(8));
+}
+
+TEST(QuantizedWeights, HaveTwoShiftsWhereOneWouldRuinMostChannels) {
+  ProductScales scales;
+  scales.sharesShift = true;
+  scales.shiftChannels = 64;
+  const Tensor filter = floats({8, 1}, {1, 1, 1, 1, 1, 1, 1, 16});
+  const ChannelOrder order = {1, 8, 1, 1, 1};
+  EXPECT_EQ(quantizeWeights(filter, nullptr, order, scales).factors[0], 0.25);
+  scales.mayShiftTwice = true;
+  const std::vector<double> factors = quantizeWeights(filter, nullptr, order, scales).factors;
+  EXPECT_EQ(factors[0], 1.0 / 64);
+  EXPECT_EQ(factors[7], 0.25);
+}
+
 } // namespace

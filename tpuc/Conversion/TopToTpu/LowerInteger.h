@@ -28,6 +28,10 @@ namespace tpuc {
 /// for other ops and for shapes that are not known.
 std::optional<ChannelOrder> filterOrder(mlir::Operation *op);
 
+/// Whether all output channels of `op` are computed at a time, and it is worth two commands to give
+/// them two shifts: depthwise convolutions, which have few multiplications.
+bool mayShiftTwice(mlir::Operation *op, const TargetInfo &target);
+
 /// The channel of the input that each element of the constant filter of such an op meets.
 class InputChannels {
 public:

@@ -68,6 +68,13 @@ static bool mayShiftApart(Operation *op) {
                   static_cast<int64_t>(conv.getGroup()) == filterOrder(op)->numChannels());
 }
 
+bool tpuc::mayShiftTwice(Operation *op, const TargetInfo &target) {
+  auto conv = dyn_cast<top::ConvOp>(op);
+  const int64_t channels = conv ? filterOrder(op)->numChannels() : 0;
+  return channels > 1 && channels <= int64_t{target.tiles().lanes} &&
+         static_cast<int64_t>(conv.getGroup()) == channels;
+}
+
 static ProductScales scalesOf(Operation *op, Lowering &lowering, Value filter, bool foldsZero) {
   quant::UniformQuantizedType input = lowering.plan.quantized(op->getOperand(0));
   ProductScales scales;
@@ -84,8 +91,10 @@ static ProductScales scalesOf(Operation *op, Lowering &lowering, Value filter, b
   if (lowering.target.requant.strategy == RequantStrategy::InConvolution)
     scales.mostFactor = 1;
   scales.sharesShift = lowering.target.requant.strategy == RequantStrategy::SharedShift;
-  if (scales.sharesShift && mayShiftApart(op))
+  if (scales.sharesShift && mayShiftApart(op)) {
     scales.shiftChannels = lowering.target.tiles().lanes;
+    scales.mayShiftTwice = mayShiftTwice(op, lowering.target);
+  }
   return scales;
 }
 

@@ -227,9 +227,11 @@ double WeightQuantizer::sharedScale(double largest) const {
 void WeightQuantizer::shareScales() {
   const std::vector<double> least = leastScales();
   const auto together = static_cast<size_t>(scales.shiftChannels.value_or(order.numChannels()));
-  for (size_t first = 0; first < least.size(); first += together) {
-    const auto part = std::span(least).subspan(first, std::min(together, least.size() - first));
+  size_t first = 0;
+  for (const size_t end : shiftEnds(least, together, scales.mayShiftTwice)) {
+    const auto part = std::span(least).subspan(first, end - first);
     filterScales.insert(filterScales.end(), part.size(), sharedScale(std::ranges::max(part)));
+    first = end;
   }
 }
 
@@ -453,6 +455,30 @@ QuantizedWeights WeightQuantizer::run() {
 }
 
 } // namespace
+
+std::vector<size_t> tpuc::shiftEnds(std::span<const double> steps, size_t together,
+                                    bool mayShiftTwice) {
+  // What a second command has to be worth.
+  constexpr double kLeastSplitGain = 4;
+  std::vector<size_t> ends;
+  for (size_t end = together; end < steps.size(); end += together)
+    ends.push_back(end);
+  if (ends.empty() && mayShiftTwice && !steps.empty()) {
+    const auto squares = [&](size_t first, size_t end) {
+      const double largest = std::ranges::max(steps.subspan(first, end - first));
+      return double(end - first) * largest * largest;
+    };
+    double least = squares(0, steps.size()) / kLeastSplitGain;
+    for (size_t place = 1; place < steps.size(); ++place)
+      if (const double both = squares(0, place) + squares(place, steps.size()); both < least) {
+        least = both;
+        ends = {place};
+      }
+  }
+  if (!steps.empty())
+    ends.push_back(steps.size());
+  return ends;
+}
 
 QuantizedWeights tpuc::quantizeWeights(const Tensor &filter, const Tensor *bias,
                                        const ChannelOrder &order, const ProductScales &scales) {

@@ -86,7 +86,15 @@ struct ProductScales {
   bool sharesShift = false;
   /// Output channels that share it: so many from each multiple of it on; none: all.
   std::optional<int64_t> shiftChannels = std::nullopt;
+  /// Whether channels that are no more than these may have two shifts (shiftEnds).
+  bool mayShiftTwice = false;
 };
+
+/// Where channels that share a shift end, of those that need filters of these steps: `together`
+/// have one. Where these are all, and two shifts would make the mean square of the steps that
+/// channels get four times smaller, the channels before and behind one place have one each, if
+/// `mayShiftTwice`.
+std::vector<size_t> shiftEnds(std::span<const double> steps, size_t together, bool mayShiftTwice);
 
 struct QuantizedWeights {
   Tensor filter;              ///< Of the scheme's weights: i8.

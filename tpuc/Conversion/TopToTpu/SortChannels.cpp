@@ -43,6 +43,8 @@ private:
   const TargetInfo &target;
   const StoragePlan &plan;
   PlanOptions &options;
+  /// Of each of the convolutions that are sorted and on integers.
+  SmallVector<bool> mayShiftTwice;
 };
 
 ArrayRef<int64_t> filterDims(top::ConvOp op) {
@@ -76,8 +78,7 @@ bool ChannelSorter::mayMove(top::ConvOp op) const {
 /// A convolution without groups and the depthwise ones behind it, where only convolutions without
 /// groups read the last; empty for others.
 SmallVector<top::ConvOp> ChannelSorter::chainFrom(top::ConvOp first) const {
-  if (!mayMove(first) || first.getGroup() != 1 ||
-      filterDims(first)[0] <= int64_t{target.tiles().lanes})
+  if (!mayMove(first) || first.getGroup() != 1)
     return {};
   SmallVector<top::ConvOp> chain = {first};
   for (;;) {
@@ -129,18 +130,19 @@ Expected<SmallVector<double>> ChannelSorter::needsOf(top::ConvOp op) const {
 /// The mean squares of the steps that channels get in this order, over those that they need, of all
 /// convolutions.
 double ChannelSorter::lossOf(ArrayRef<SmallVector<double>> needs, ArrayRef<size_t> order) const {
-  const size_t together = target.tiles().lanes;
   double loss = 0;
-  for (const SmallVector<double> &own : needs) {
+  for (auto [own, isSplit] : llvm::zip_equal(needs, mayShiftTwice)) {
+    SmallVector<double> sorted;
+    for (const size_t channel : order)
+      sorted.push_back(own[channel]);
     double given = 0, needed = 0;
-    for (size_t first = 0; first < order.size(); first += together) {
-      const ArrayRef<size_t> part = order.slice(first, std::min(together, order.size() - first));
-      double largest = 0;
-      for (const size_t channel : part) {
-        largest = std::max(largest, own[channel]);
-        needed += own[channel] * own[channel];
-      }
-      given += double(part.size()) * largest * largest;
+    for (const double step : sorted)
+      needed += step * step;
+    size_t first = 0;
+    for (const size_t end : shiftEnds(sorted, target.tiles().lanes, isSplit)) {
+      const double largest = *llvm::max_element(ArrayRef(sorted).slice(first, end - first));
+      given += double(end - first) * largest * largest;
+      first = end;
     }
     loss += needed > 0 ? given / needed : 1;
   }
@@ -230,12 +232,15 @@ size_t elementsOf(ArrayRef<int64_t> dims) {
 Expected<void> ChannelSorter::sort(top::ConvOp first) {
   const SmallVector<top::ConvOp> chain = chainFrom(first);
   SmallVector<SmallVector<double>> needs;
+  mayShiftTwice.clear();
   for (top::ConvOp op : chain) {
     Expected<SmallVector<double>> own = needsOf(op);
     if (!own)
       return propagate(own);
-    if (!own->empty())
-      needs.push_back(std::move(*own));
+    if (own->empty())
+      continue;
+    needs.push_back(std::move(*own));
+    mayShiftTwice.push_back(tpuc::mayShiftTwice(op, target));
   }
   const Order order = bestOrder(needs);
   if (order.empty())
