@@ -154,11 +154,23 @@ void ChannelScaler::find(Operation *op) {
     tensor.readers.push_back(op);
 }
 
-/// The interval that calibration has found for channel `index` of what `reader` reads.
-static quant::FloatRange channelRange(Operation *reader, size_t index) {
-  return {double(reader->getAttrOfType<DenseF32ArrayAttr>(kInputLowest)[index]),
-          double(reader->getAttrOfType<DenseF32ArrayAttr>(kInputHighest)[index])};
-}
+/// The intervals that calibration has found for the channels of what `reader` reads. Attributes are
+/// found by their names, which is too slow to be done for each element: once for each reader.
+class ChannelRanges {
+public:
+  explicit ChannelRanges(Operation *reader)
+      : lowest(reader->getAttrOfType<DenseF32ArrayAttr>(kInputLowest).asArrayRef()),
+        highest(reader->getAttrOfType<DenseF32ArrayAttr>(kInputHighest).asArrayRef()) {}
+
+  size_t size() const { return lowest.size(); }
+  quant::FloatRange operator[](size_t channel) const {
+    return {double(lowest[channel]), double(highest[channel])};
+  }
+
+private:
+  ArrayRef<float> lowest;
+  ArrayRef<float> highest;
+};
 
 /// For each channel what makes it as wide as the widest, or as many times as wide as the integers
 /// have steps (256 in 8 bits), to the power of `exponent`: a number that `floats` holds.
@@ -175,13 +187,10 @@ static SmallVector<float> wideningFactors(ArrayRef<double> widths, DataType floa
   return factors;
 }
 
-static size_t numChannels(Operation *reader) {
-  return static_cast<size_t>(reader->getAttrOfType<DenseF32ArrayAttr>(kInputLowest).size());
-}
-
 /// The range of a channel after `map`.
-static quant::FloatRange mappedRange(Operation *reader, const ChannelMap &map, size_t channel) {
-  const quant::FloatRange old = channelRange(reader, channel);
+static quant::FloatRange mappedRange(const ChannelRanges &ranges, const ChannelMap &map,
+                                     size_t channel) {
+  const quant::FloatRange old = ranges[channel];
   const double summand = map.summands.empty() ? 0 : double(map.summands[channel]);
   const auto [min, max] = std::minmax({old.min * double(map.factors[channel]) + summand,
                                        old.max * double(map.factors[channel]) + summand});
@@ -189,10 +198,11 @@ static quant::FloatRange mappedRange(Operation *reader, const ChannelMap &map, s
 }
 
 /// The range of all channels after `map`, around 0 unless it is asymmetric.
-static quant::FloatRange rangeAfter(Operation *reader, const ChannelMap &map, bool asymmetric) {
+static quant::FloatRange rangeAfter(const ChannelRanges &ranges, const ChannelMap &map,
+                                    bool asymmetric) {
   quant::FloatRange range = {0, 0};
   for (size_t channel = 0; channel < map.factors.size(); ++channel) {
-    const quant::FloatRange one = mappedRange(reader, map, channel);
+    const quant::FloatRange one = mappedRange(ranges, map, channel);
     range.min = std::min(range.min, one.min);
     range.max = std::max(range.max, one.max);
   }
@@ -205,37 +215,39 @@ static quant::FloatRange rangeAfter(Operation *reader, const ChannelMap &map, bo
 /// Nothing is added: 0 stays 0. Channels that are negative for the most part change their sign, so
 /// that the sides on which channels are wide coincide.
 ChannelMap ChannelScaler::scaledMap(Operation *reader, DataType floats, double part) const {
+  const ChannelRanges ranges(reader);
   SmallVector<double> widths;
-  for (size_t channel = 0; channel < numChannels(reader); ++channel) {
-    const quant::FloatRange range = channelRange(reader, channel);
+  for (size_t channel = 0; channel < ranges.size(); ++channel) {
+    const quant::FloatRange range = ranges[channel];
     const double below = std::max(-range.min, 0.0);
     const double above = std::max(range.max, 0.0);
     widths.push_back(integers.zeroPoint ? below + above : std::max(below, above));
   }
   ChannelMap map{wideningFactors(widths, floats, integers.activation, part), {}};
   for (auto [channel, factor] : llvm::enumerate(map.factors)) {
-    const quant::FloatRange range = channelRange(reader, channel);
+    const quant::FloatRange range = ranges[channel];
     if (integers.zeroPoint && -range.min > range.max)
       factor = -factor;
   }
-  map.range = rangeAfter(reader, map, integers.zeroPoint);
+  map.range = rangeAfter(ranges, map, integers.zeroPoint);
   return map;
 }
 
 /// The middle of every channel becomes 0.
 ChannelMap ChannelScaler::shiftedMap(Operation *reader, DataType floats, double part) const {
+  const ChannelRanges ranges(reader);
   SmallVector<double> widths;
-  for (size_t channel = 0; channel < numChannels(reader); ++channel) {
-    const quant::FloatRange range = channelRange(reader, channel);
+  for (size_t channel = 0; channel < ranges.size(); ++channel) {
+    const quant::FloatRange range = ranges[channel];
     widths.push_back(range.max - range.min);
   }
   ChannelMap map{wideningFactors(widths, floats, integers.activation, part), {}};
   for (auto [channel, factor] : llvm::enumerate(map.factors)) {
-    const quant::FloatRange range = channelRange(reader, channel);
+    const quant::FloatRange range = ranges[channel];
     const auto summand = static_cast<float>(-(range.min + range.max) / 2 * double(factor));
     map.summands.push_back(floats == DataType::F16 ? kernels::roundF16(summand) : summand);
   }
-  map.range = rangeAfter(reader, map, integers.zeroPoint);
+  map.range = rangeAfter(ranges, map, integers.zeroPoint);
   return map;
 }
 
@@ -267,21 +279,39 @@ Expected<double> ChannelScaler::filterError(const ScaledTensor &tensor,
       return propagate(filter);
     const ChannelOrder order = *filterOrder(reader);
     const float *weights = filter->data<float>().data();
-    SmallVector<double> largest(static_cast<size_t>(order.numChannels()), 0);
-    SmallVector<double> squares(largest.size(), 0);
-    int64_t element = 0;
-    InputChannels(reader).forEach(filter->numElements(), [&](size_t channel) {
-      const auto output = static_cast<size_t>(order.channelOf(element));
-      const double factor = std::abs(double(factors[channel]));
-      const quant::FloatRange range = channelRange(reader, channel);
+    // Of each output channel the largest element and the sum of squares.
+    SmallVector<std::pair<double, double>> outputs(static_cast<size_t>(order.numChannels()));
+    const ChannelRanges ranges(reader);
+    SmallVector<std::pair<double, double>> inputs; // Magnitudes of factors, squares of widths.
+    for (auto [channel, signedFactor] : llvm::enumerate(factors)) {
+      const double factor = std::abs(double(signedFactor));
+      const quant::FloatRange range = ranges[channel];
       const double width = factor * (std::max(range.max, 0.0) - std::min(range.min, 0.0)) / 8;
-      largest[output] = std::max(largest[output], std::abs(double(weights[element])) / factor);
-      squares[output] += width * width;
-      ++element;
+      inputs.emplace_back(factor, width * width);
+    }
+    constexpr double kBarelyLess = 1 - 1e-12; // By more than roundings make a quotient larger.
+    // Those of a run of elements of one output channel are in registers.
+    int64_t element = 0, runEnd = 0;
+    std::pair<double, double> *output = outputs.data();
+    auto [largest, squares] = *output;
+    InputChannels(reader).forEach(filter->numElements(), [&](size_t channel) {
+      if (element == runEnd) {
+        *output = {largest, squares};
+        output = &outputs[static_cast<size_t>(order.channelOf(element))];
+        std::tie(largest, squares) = *output;
+        runEnd += order.inner;
+      }
+      const auto [factor, square] = inputs[channel];
+      // Few elements can be the largest so far: others are not divided, which is slow.
+      const double magnitude = std::abs(double(weights[element++]));
+      if (magnitude > largest * factor * kBarelyLess)
+        largest = std::max(largest, magnitude / factor);
+      squares += square;
     });
+    *output = {largest, squares};
     releaseMapped(filter->rawBytes());
     const auto steps = static_cast<double>(integerRange(integers.weight).highest);
-    for (auto [most, sum] : llvm::zip_equal(largest, squares))
+    for (auto [most, sum] : outputs)
       error += most / steps * (most / steps) * sum;
   }
   return error;
@@ -292,7 +322,7 @@ Expected<std::optional<ChannelMap>> ChannelScaler::bestMap(Value value, const Sc
                                                            DataType floats) const {
   const double plainStep = plan.quantized(value).getScale();
   Operation *first = tensor.readers[0];
-  SmallVector<double> steps(numChannels(first), plainStep);
+  SmallVector<double> steps(ChannelRanges(first).size(), plainStep);
   Expected<double> least = roundingError(tensor.readers, steps);
   const bool isInMaker = tensor.applied == Applied::InMaker;
   const bool isCutOff = isInMaker && hasRelu(value.getDefiningOp());
@@ -495,10 +525,11 @@ static Expected<void> takeSummands(OpBuilder &builder, Operation *reader, const 
 static void moveRanges(const ChannelMap &map, Operation *reader) {
   if (!reader->hasAttr(kInputLowest) || !reader->hasAttr(kInputHighest))
     return;
+  const ChannelRanges ranges(reader);
   SmallVector<float> lowest;
   SmallVector<float> highest;
   for (size_t channel = 0; channel < map.factors.size(); ++channel) {
-    const quant::FloatRange range = mappedRange(reader, map, channel);
+    const quant::FloatRange range = mappedRange(ranges, map, channel);
     lowest.push_back(static_cast<float>(range.min));
     highest.push_back(static_cast<float>(range.max));
   }
