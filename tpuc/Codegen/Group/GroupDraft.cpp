@@ -105,12 +105,15 @@ Expected<void> GroupDraft::contain(unsigned layer) {
   return {};
 }
 
-/// Rows of a part lie as those of the whole only if they are the same ones.
+/// Rows of a part lie as those of the whole only if they are the same ones, of one image: the next
+/// one of the whole is as far away as all its channels take.
 Expected<void> GroupDraft::checkJoins() const {
   for (const GroupTensor &part : plan.tensors) {
     if (!part.container)
       continue;
     const GroupTensor &whole = plan.tensors[*part.container];
+    if (llvm::any_of(whole.axisTiles[kAxisN], [](const Range &images) { return images.size > 1; }))
+      return refuse(*whole.producer, "a tile has several images, whose parts lie apart");
     for (unsigned axis : {kAxisN, kAxisD, kAxisH, kAxisW})
       if (part.axisTiles[axis] != whole.axisTiles[axis])
         return refuse(*whole.producer,

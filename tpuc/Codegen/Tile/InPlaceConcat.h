@@ -13,8 +13,8 @@
 
 namespace tpuc::codegen {
 
-/// Whether `op` is a concatenation of channels that a group may contain. By itself it is a move in
-/// global memory.
+/// Whether `op` is a concatenation of channels that a group may contain, in tiles of one image
+/// each. By itself it is a move in global memory.
 bool isInPlaceConcat(mlir::Operation *op, const Backend &backend);
 
 /// Whether operand `index` of `concat` lies where the chip would put its channels of the result, if

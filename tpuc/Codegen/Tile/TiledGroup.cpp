@@ -130,6 +130,10 @@ Expected<std::unique_ptr<TiledGroup>> TiledGroup::read(tpu::GroupOp op, const Ba
   for (const auto &load : group->loads)
     if (!load->user)
       return wrong(op, "loads what no layer reads");
+  for (const auto &layer : group->layers)
+    if (layer->isInPlaceConcat && llvm::any_of(layer->info.axisTiles[kAxisN],
+                                               [](const Range &images) { return images.size > 1; }))
+      return wrong(layer->op, "joins channels of several images in one tile");
   group->countTiles();
   return group;
 }
