@@ -14,6 +14,7 @@
 #include "tpuc/Dialect/Tpu/CastOps.h"
 #include "tpuc/Dialect/Tpu/MovementOps.h"
 #include "tpuc/Dialect/Tpu/StoredType.h"
+#include "tpuc/Dialect/Tpu/UnaryOps.h"
 #include "tpuc/Target/CV18xx/Codegen/Site.h"
 #include "tpuc/Target/CV18xx/Kernels/LaneMoves.h"
 

@@ -27,6 +27,7 @@
 #include "tpuc/Dialect/Tpu/ResizeOps.h"
 #include "tpuc/Dialect/Tpu/StoredType.h"
 #include "tpuc/Dialect/Tpu/TpuDialect.h"
+#include "tpuc/Dialect/Tpu/UnaryOps.h"
 #include "tpuc/Interpreter/Kernels/FixedPoint.h"
 #include "tpuc/Support/Convert.h"
 #include "tpuc/Target/CV18xx/Codegen/Moves.h"

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "tpuc/Target/CV18xx/Codegen/RecurrentOps.h"
+#include "tpuc/Dialect/Top/TypeUtils.h"
 #include "tpuc/Target/CV18xx/Kernels/Elementwise.h"
 #include "tpuc/Target/CV18xx/Kernels/Functions.h"
 #include "tpuc/Target/CV18xx/Kernels/Products.h"
