@@ -252,7 +252,7 @@ std::vector<double> inputsOf(double sum, double offset, double first, double las
   // Numbers beside 0 are many.
   if (first <= 0 && last >= 0)
     return inputs;
-  const auto [nearer, farther] = std::minmax(std::fabs(first), std::fabs(last));
+  const auto [nearer, farther] = std::minmax({std::fabs(first), std::fabs(last)});
   for (uint16_t bits = bf16Bits(nearer); valueOf(bits) <= farther; ++bits) {
     const double input = std::copysign(valueOf(bits), first);
     if (input < first || input > last || valueOf(bf16Bits(input + offset)) != sum)
