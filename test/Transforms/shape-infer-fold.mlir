@@ -96,3 +96,49 @@ func.func @between(%x: tensor<4x4xf32>) -> (tensor<3xf32>, tensor<4x4xf32>) {
   %7 = "top.Add"(%6, %x) : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
   return %4, %7 : tensor<3xf32>, tensor<4x4xf32>
 }
+
+// What an op reads twice is asked once: a chain of doublings would take 2^n questions.
+// CHECK-LABEL: func.func @doublings(
+// CHECK: "top.Weight"() : () -> tensor<3xf32>
+// CHECK-NOT: "top.Add"
+// CHECK: return
+func.func @doublings() -> tensor<3xf32> {
+  %none = "top.None"() : () -> none
+  %0 = "top.ConstantFill"(%none) {shape = [3, 1], value = 1.0 : f32} : (none) -> tensor<3x1xf32>
+  %1 = "top.ConstantFill"(%none) {shape = [1, 4], value = 2.0 : f32} : (none) -> tensor<1x4xf32>
+  %2 = "top.MatMul"(%0, %1, %none) : (tensor<3x1xf32>, tensor<1x4xf32>, none) -> tensor<3x4xf32>
+  %3 = "top.Add"(%2, %2) : (tensor<3x4xf32>, tensor<3x4xf32>) -> tensor<3x4xf32>
+  %4 = "top.Add"(%3, %3) : (tensor<3x4xf32>, tensor<3x4xf32>) -> tensor<3x4xf32>
+  %5 = "top.Add"(%4, %4) : (tensor<3x4xf32>, tensor<3x4xf32>) -> tensor<3x4xf32>
+  %6 = "top.Add"(%5, %5) : (tensor<3x4xf32>, tensor<3x4xf32>) -> tensor<3x4xf32>
+  %7 = "top.Add"(%6, %6) : (tensor<3x4xf32>, tensor<3x4xf32>) -> tensor<3x4xf32>
+  %8 = "top.Add"(%7, %7) : (tensor<3x4xf32>, tensor<3x4xf32>) -> tensor<3x4xf32>
+  %9 = "top.Add"(%8, %8) : (tensor<3x4xf32>, tensor<3x4xf32>) -> tensor<3x4xf32>
+  %10 = "top.Add"(%9, %9) : (tensor<3x4xf32>, tensor<3x4xf32>) -> tensor<3x4xf32>
+  %11 = "top.Add"(%10, %10) : (tensor<3x4xf32>, tensor<3x4xf32>) -> tensor<3x4xf32>
+  %12 = "top.Add"(%11, %11) : (tensor<3x4xf32>, tensor<3x4xf32>) -> tensor<3x4xf32>
+  %13 = "top.Add"(%12, %12) : (tensor<3x4xf32>, tensor<3x4xf32>) -> tensor<3x4xf32>
+  %14 = "top.Add"(%13, %13) : (tensor<3x4xf32>, tensor<3x4xf32>) -> tensor<3x4xf32>
+  %15 = "top.Add"(%14, %14) : (tensor<3x4xf32>, tensor<3x4xf32>) -> tensor<3x4xf32>
+  %16 = "top.Add"(%15, %15) : (tensor<3x4xf32>, tensor<3x4xf32>) -> tensor<3x4xf32>
+  %17 = "top.Add"(%16, %16) : (tensor<3x4xf32>, tensor<3x4xf32>) -> tensor<3x4xf32>
+  %18 = "top.Add"(%17, %17) : (tensor<3x4xf32>, tensor<3x4xf32>) -> tensor<3x4xf32>
+  %19 = "top.Add"(%18, %18) : (tensor<3x4xf32>, tensor<3x4xf32>) -> tensor<3x4xf32>
+  %20 = "top.Add"(%19, %19) : (tensor<3x4xf32>, tensor<3x4xf32>) -> tensor<3x4xf32>
+  %21 = "top.Add"(%20, %20) : (tensor<3x4xf32>, tensor<3x4xf32>) -> tensor<3x4xf32>
+  %22 = "top.Add"(%21, %21) : (tensor<3x4xf32>, tensor<3x4xf32>) -> tensor<3x4xf32>
+  %23 = "top.Add"(%22, %22) : (tensor<3x4xf32>, tensor<3x4xf32>) -> tensor<3x4xf32>
+  %24 = "top.Add"(%23, %23) : (tensor<3x4xf32>, tensor<3x4xf32>) -> tensor<3x4xf32>
+  %25 = "top.Add"(%24, %24) : (tensor<3x4xf32>, tensor<3x4xf32>) -> tensor<3x4xf32>
+  %26 = "top.Add"(%25, %25) : (tensor<3x4xf32>, tensor<3x4xf32>) -> tensor<3x4xf32>
+  %27 = "top.Add"(%26, %26) : (tensor<3x4xf32>, tensor<3x4xf32>) -> tensor<3x4xf32>
+  %28 = "top.Add"(%27, %27) : (tensor<3x4xf32>, tensor<3x4xf32>) -> tensor<3x4xf32>
+  %29 = "top.Add"(%28, %28) : (tensor<3x4xf32>, tensor<3x4xf32>) -> tensor<3x4xf32>
+  %30 = "top.Add"(%29, %29) : (tensor<3x4xf32>, tensor<3x4xf32>) -> tensor<3x4xf32>
+  %31 = "top.Add"(%30, %30) : (tensor<3x4xf32>, tensor<3x4xf32>) -> tensor<3x4xf32>
+  %32 = "top.Add"(%31, %31) : (tensor<3x4xf32>, tensor<3x4xf32>) -> tensor<3x4xf32>
+  %33 = "top.Add"(%32, %32) : (tensor<3x4xf32>, tensor<3x4xf32>) -> tensor<3x4xf32>
+  %34 = "top.Add"(%33, %33) : (tensor<3x4xf32>, tensor<3x4xf32>) -> tensor<3x4xf32>
+  %35 = "top.Reduce"(%34, %none) {axes = [1], keepdims = false, mode = "ReduceSum"} : (tensor<3x4xf32>, none) -> tensor<3xf32>
+  return %35 : tensor<3xf32>
+}

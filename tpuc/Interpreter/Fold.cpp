@@ -15,6 +15,8 @@
 #include "tpuc/Dialect/Top/StructureOps.h"
 #include "tpuc/Dialect/Top/TypeUtils.h"
 
+#include "llvm/ADT/SetVector.h"
+
 using namespace mlir;
 using namespace tpuc;
 
@@ -52,7 +54,9 @@ static bool shrinksAgain(Operation *op, int64_t read, int64_t most) {
   const std::optional<int64_t> made = elementsMade(op);
   if (!made || *made > most || op->use_empty())
     return false;
-  return llvm::all_of(op->getUsers(), [&](Operation *user) {
+  // What reads it twice is one user: chains of x * x would else be walked 2^n times.
+  const llvm::SetVector<Operation *> users(op->user_begin(), op->user_end());
+  return llvm::all_of(users, [&](Operation *user) {
     if (!isa<EvaluateInterface>(user) || user->getNumRegions() > 0 ||
         isa<top::QuantizeLinearOp, top::DequantizeLinearOp>(user))
       return false;
