@@ -15,7 +15,6 @@
 #include "tpuc/Dialect/Tpu/ConvolutionOps.h"
 #include "tpuc/Dialect/Tpu/GroupOps.h"
 #include "tpuc/Dialect/Tpu/MatrixOps.h"
-#include "tpuc/Dialect/Tpu/RecurrentOps.h"
 #include "tpuc/Dialect/Tpu/ResizeOps.h"
 #include "tpuc/Dialect/Tpu/UnaryOps.h"
 #include "tpuc/Target/CV18xx/Codegen/CV18xxEmitter.h"
@@ -118,7 +117,7 @@ Expected<Place> CV18xxBackend::placeOf(Operation *op) const {
   if (isa<tpu::ConvOp, tpu::DeconvOp>(op) && !isa<NoneType>(op->getOperand(2).getType()) &&
       !constantOf(op->getOperand(2)))
     return makeError("", "a bias that is computed", "a constant");
-  if (isa<tpu::LSTMOp, tpu::GRUOp, tpu::RNNOp>(op))
+  if (isCell(op))
     for (unsigned index : {1U, 2U, 3U})
       if (Value constant = op->getOperand(index);
           !isa<NoneType>(constant.getType()) && !constantOf(constant))

@@ -22,7 +22,6 @@
 #include "tpuc/Dialect/Tpu/IndexOps.h"
 #include "tpuc/Dialect/Tpu/MatrixOps.h"
 #include "tpuc/Dialect/Tpu/PoolOps.h"
-#include "tpuc/Dialect/Tpu/RecurrentOps.h"
 #include "tpuc/Dialect/Tpu/ReduceOps.h"
 #include "tpuc/Dialect/Tpu/ResizeOps.h"
 #include "tpuc/Dialect/Tpu/StoredType.h"
@@ -434,8 +433,7 @@ struct SliceSums : PassWrapper<SliceSums, OperationPass<ModuleOp>> {
     const Chip *chip = findChip(backend->info().name);
     getOperation().walk([&](Operation *op) {
       const bool isProduct = isa<tpu::ConvOp, tpu::MatMulOp>(op);
-      const bool isCell = isa<tpu::LSTMOp, tpu::GRUOp, tpu::RNNOp>(op);
-      if (!chip || !(isProduct || isCell) || fittingPlaceOf(op, *backend))
+      if (!chip || !(isProduct || isCell(op)) || fittingPlaceOf(op, *backend))
         return;
       if (isProduct)
         planSlices(*chip, op);

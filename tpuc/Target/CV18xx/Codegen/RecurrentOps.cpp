@@ -503,8 +503,6 @@ template <typename Op> Expected<void> emitTiled(Op op, const Site &site) {
   return emitSteps(op, cell);
 }
 
-bool isRecurrent(Operation *op) { return isa<tpu::LSTMOp, tpu::GRUOp, tpu::RNNOp>(op); }
-
 } // namespace
 
 Expected<void> emitOf(tpu::LSTMOp op, const Site &site) { return emitTiled(op, site); }
@@ -512,13 +510,13 @@ Expected<void> emitOf(tpu::GRUOp op, const Site &site) { return emitTiled(op, si
 Expected<void> emitOf(tpu::RNNOp op, const Site &site) { return emitTiled(op, site); }
 
 int64_t scratchOfCell(const Chip &chip, const TiledOp &tiled) {
-  return isRecurrent(tiled.op) ? scratchOf(chip, shapeOf(chip, tiled.op)) : 0;
+  return isCell(tiled.op) ? scratchOf(chip, shapeOf(chip, tiled.op)) : 0;
 }
 
 bool isStreamed(Operation *op) { return op->hasAttr(kStreamed); }
 
 void planStream(const Chip &chip, Operation *op) {
-  if (!isRecurrent(op) || !placesOf(chip, op))
+  if (!isCell(op) || !placesOf(chip, op))
     return;
   for (unsigned index = 0; index < op->getNumOperands(); ++index)
     if (const auto type = dyn_cast<RankedTensorType>(op->getOperand(index).getType()))

@@ -103,7 +103,7 @@ LocalMatrix FilterLayout::gate(int64_t number, int64_t address, const Chip &chip
 static unsigned biasOf(Operation *op);
 
 /// A cell, whose filter and recurrence are both filters.
-static bool isCell(Operation *op) { return isa<tpu::LSTMOp, tpu::GRUOp, tpu::RNNOp>(op); }
+bool isCell(Operation *op) { return isa<tpu::LSTMOp, tpu::GRUOp, tpu::RNNOp>(op); }
 
 unsigned biasOf(Operation *op) { return isCell(op) ? 3 : 2; }
 

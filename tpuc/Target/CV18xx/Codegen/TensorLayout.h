@@ -47,6 +47,8 @@ std::optional<double> numberOf(mlir::Operation *op, unsigned index);
 bool hasConstantMatrix(mlir::Operation *op);
 /// A product of computed matrices.
 bool hasComputedMatrix(mlir::Operation *op);
+/// An LSTM, a GRU or an RNN.
+bool isCell(mlir::Operation *op);
 
 /// Filters of convolutions and constant matrices, packed as [rows and parameters, elements of a
 /// row]: the rows of all output channels, each [kh, kw, ic], then what the channels carry.
