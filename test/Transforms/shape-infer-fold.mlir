@@ -76,6 +76,26 @@ func.func @lookup() -> (tensor<*xf32>, tensor<*xf32>) {
   return %8, %9 : tensor<*xf32>, tensor<*xf32>
 }
 
+// So may what is computed element by element: a table of angles, say.
+// CHECK-LABEL: func.func @angles(
+// CHECK: "top.Mul"{{.*}} -> tensor<16x17xf32>
+// CHECK: "top.Weight"() : () -> tensor<16x16xf32>
+// CHECK-NOT: "top.Mul"
+// CHECK-NOT: "top.Cos"
+// CHECK: return
+func.func @angles() -> (tensor<*xf32>, tensor<*xf32>) {
+  %none = "top.None"() : () -> none
+  %0 = "top.ConstantFill"(%none) {shape = [1, 4], value = 1.0 : f32} : (none) -> tensor<*xf32>
+  %1 = "top.Concat"(%0, %0, %0, %0) {axis = 1 : i64} : (tensor<*xf32>, tensor<*xf32>, tensor<*xf32>, tensor<*xf32>) -> tensor<*xf32>
+  %2 = "top.ConstantFill"(%none) {shape = [1, 1], value = 1.0 : f32} : (none) -> tensor<*xf32>
+  %3 = "top.Concat"(%1, %2) {axis = 1 : i64} : (tensor<*xf32>, tensor<*xf32>) -> tensor<*xf32>
+  %4 = "top.Reshape"(%1, %none) {shape = [16, 1]} : (tensor<*xf32>, none) -> tensor<*xf32>
+  %5 = "top.Mul"(%4, %1) : (tensor<*xf32>, tensor<*xf32>) -> tensor<*xf32>
+  %6 = "top.Mul"(%4, %3) : (tensor<*xf32>, tensor<*xf32>) -> tensor<*xf32>
+  %7 = "top.Cos"(%5) : (tensor<*xf32>) -> tensor<*xf32>
+  return %7, %6 : tensor<*xf32>, tensor<*xf32>
+}
+
 // What grows is computed where all that is made of it is constant, and no larger in the end than
 // what it is made of.
 // CHECK-LABEL: func.func @between(

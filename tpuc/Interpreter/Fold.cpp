@@ -90,15 +90,16 @@ static bool isWithin(Operation *op, const FoldLimits &limits) {
     made += top::staticElements(result);
     isSmall &= top::staticElements(result) <= limits.maxElements;
   }
-  // Rows of a table by constant indices would be moved one by one.
-  constexpr int64_t kLookupGrowth = 64;
-  const int64_t most =
-      isa<top::GatherOp>(op) ? std::max(read, kLookupGrowth * limits.maxElements) : read;
+  // Rows of a table by constant indices would be moved one by one, and functions of constants would
+  // be computed in each run, in fewer bits.
+  constexpr int64_t kGrowth = 64;
+  const bool mayGrow = isa<top::GatherOp>(op) || op->hasTrait<traits::Pointwise>();
+  const int64_t most = mayGrow ? std::max(read, kGrowth * limits.maxElements) : read;
   // What was quantized is meant to stay so until the network is lowered.
   bool isWeight = limits.ifNotGrowing && isExact && made <= most &&
                   !isa<top::QuantizeLinearOp, top::DequantizeLinearOp>(op);
   return isSmall || isWeight ||
-         (limits.ifNotGrowing && shrinksAgain(op, read, kLookupGrowth * limits.maxElements));
+         (limits.ifNotGrowing && shrinksAgain(op, read, kGrowth * limits.maxElements));
 }
 
 std::optional<SmallVector<Tensor>> tpuc::foldConstant(Operation *op, const FoldLimits &limits,

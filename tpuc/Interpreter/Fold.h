@@ -17,9 +17,9 @@ namespace tpuc {
 struct FoldLimits {
   /// Elements of each operand and result; 0: nothing is computed.
   int64_t maxElements;
-  /// Larger ones too, where the results together have no more elements than the operands, or are
-  /// rows of a table with at most 64 times `maxElements`; also up to that many where all that is
-  /// made of them is constant, and no larger than what they are made of.
+  /// Larger ones too, where the results together have no more elements than the operands. Rows of
+  /// a table and what is computed element by element have at most 64 times `maxElements`. So have
+  /// others where all that is made of them is constant, and no larger than what they are made of.
   bool ifNotGrowing = false;
 };
 

@@ -35,12 +35,14 @@ public:
   int64_t channels() { return among({3, 17, 64, 70, 130}); }
 
   std::string input(const std::string &name, const Dims &dims) {
-    inputs[name] = numbers(dims);
-    types[name] = typeOf(dims);
-    arguments += fmt::format("{}%{}_in: {}", arguments.empty() ? "" : ", ", name, types[name]);
-    body += fmt::format("%{0} = \"top.Input\"(%{0}_in) : ({1}) -> {1} loc(\"{0}\")\n", name,
-                        types[name]);
-    return name;
+    return input(name, numbers(dims), typeOf(dims));
+  }
+  /// An input of integers from 0 to `count` - 1.
+  std::string indices(const std::string &name, const Dims &dims, int64_t count) {
+    Tensor tensor(DataType::I64, Shape(std::span(dims.data(), dims.size())));
+    for (int64_t &number : tensor.mutableData<int64_t>())
+      number = between(0, count - 1);
+    return input(name, std::move(tensor), fmt::format("tensor<{}xi64>", fmt::join(dims, "x")));
   }
   std::string weight(const std::string &name, const Dims &dims) {
     // All sketches of a test share a store.
@@ -103,6 +105,13 @@ public:
   TensorMap inputs, weights;
 
 private:
+  std::string input(const std::string &name, Tensor values, const std::string &type) {
+    inputs[name] = std::move(values);
+    types[name] = type;
+    arguments += fmt::format("{}%{}_in: {}", arguments.empty() ? "" : ", ", name, type);
+    body += fmt::format("%{0} = \"top.Input\"(%{0}_in) : ({1}) -> {1} loc(\"{0}\")\n", name, type);
+    return name;
+  }
   static std::string typeOf(const Dims &dims) {
     return fmt::format("tensor<{}xf32>", fmt::join(dims, "x"));
   }

@@ -9,6 +9,7 @@
 #include "tpuc/Codegen/Decompose/Decompositions.h"
 #include "tpuc/Dialect/Tpu/AttentionOps.h"
 #include "tpuc/Dialect/Tpu/BinaryOps.h"
+#include "tpuc/Dialect/Tpu/IndexOps.h"
 #include "tpuc/Dialect/Tpu/MatrixOps.h"
 #include "tpuc/Support/Convert.h"
 
@@ -69,6 +70,89 @@ Tensor spread(const Tensor &angles, const Pairs &pairs, int64_t heads, float res
   return made;
 }
 
+/// [turned / 2, heads * width]: the elements that each pair's angle belongs to.
+Tensor elementsOf(const Pairs &pairs, int64_t heads) {
+  const int64_t half = pairs.turned / 2;
+  const std::array<int64_t, 2> dims = {half, heads * pairs.width};
+  Tensor matrix(DataType::F32, Shape(std::span(dims)));
+  const auto values = matrix.mutableData<float>();
+  for (int64_t row = 0; row < half; ++row)
+    for (int64_t column = 0; column < dims[1]; ++column) {
+      const int64_t element = column % pairs.width;
+      values[static_cast<size_t>(row * dims[1] + column)] =
+          element < pairs.turned && pairs.pairOf(element) == row ? 1.0F : 0.0F;
+    }
+  return matrix;
+}
+
+/// `rest` for the elements that stay, 0 for the others.
+Tensor restOf(const Pairs &pairs, int64_t heads, float rest) {
+  const std::array<int64_t, 1> dims = {heads * pairs.width};
+  Tensor row(DataType::F32, Shape(std::span(dims)));
+  const auto values = row.mutableData<float>();
+  for (int64_t column = 0; column < dims[0]; ++column)
+    values[static_cast<size_t>(column)] = column % pairs.width < pairs.turned ? 0.0F : rest;
+  return row;
+}
+
+/// The factors of one kind, cosines or sines, for the elements of `heads` heads.
+class Factors {
+public:
+  Factors(OpMaker &maker, tpu::RopeOp op, const Pairs &pairs, int64_t heads)
+      : maker(maker), op(op), pairs(pairs), heads(heads) {}
+
+  /// `angles` of pairs as rows of elements; `rest` for the elements that stay. `dims` are those of
+  /// the result.
+  Value spread(Value angles, float rest, ArrayRef<int64_t> dims, const Twine &what);
+
+private:
+  bool hasPositions() { return !isa<NoneType>(op.getPositions().getType()); }
+  /// The rows that the positions name.
+  Value rowsAt(Value table, const Twine &what);
+
+  OpMaker &maker;
+  tpu::RopeOp op;
+  const Pairs &pairs;
+  int64_t heads;
+};
+
+Value Factors::rowsAt(Value table, const Twine &what) {
+  SmallVector<int64_t> dims(OpMaker::dimsOf(op.getPositions()));
+  dims.push_back(OpMaker::dimsOf(table).back());
+  NamedAttrList attributes;
+  attributes.set("axis", maker.builder.getI64IntegerAttr(0));
+  return maker.make<tpu::GatherOp>((what + "_rows").str(), dims, {table, op.getPositions()},
+                                   attributes);
+}
+
+Value Factors::spread(Value angles, float rest, ArrayRef<int64_t> dims, const Twine &what) {
+  const int64_t width = heads * pairs.width;
+  const std::string name = (what + "_spread").str();
+  const Value like = op.getInput();
+  if (const std::optional<Tensor> constant = OpMaker::constantOf(angles)) {
+    if (!hasPositions())
+      return maker.weight(::spread(*constant, pairs, heads, rest, dims), name, like);
+    const std::array<int64_t, 2> table = {constant->shape()[0], width};
+    const Value rows = maker.weight(::spread(*constant, pairs, heads, rest, table), name, like);
+    return maker.reshaped(rowsAt(rows, what), dims, (what + "_factors").str());
+  }
+  // A product with a matrix of 0 and 1 repeats elements exactly.
+  Value rows =
+      maker.converted(angles, OpMaker::typeOf(like).getElementType(), (what + "_angles").str());
+  if (hasPositions())
+    rows = rowsAt(rows, what);
+  const int64_t half = pairs.turned / 2;
+  const int64_t count = OpMaker::typeOf(rows).getNumElements() / half;
+  rows = maker.reshaped(rows, {count, half}, (what + "_pairs").str());
+  const bool isMoved = rest != 0 && pairs.turned < pairs.width;
+  const Value bias =
+      isMoved ? maker.weight(restOf(pairs, heads, rest), (what + "_rest").str()) : maker.none();
+  rows = maker.make<tpu::MatMulOp>(
+      name, {count, width},
+      {rows, maker.weight(elementsOf(pairs, heads), (what + "_elements").str(), like), bias});
+  return maker.reshaped(rows, dims, (what + "_factors").str());
+}
+
 } // namespace
 
 bool codegen::canTurnRows(int64_t rows, int64_t width) {
@@ -77,14 +161,11 @@ bool codegen::canTurnRows(int64_t rows, int64_t width) {
 }
 
 /// x * cos + partner(x) * sin, the partners by a product with a matrix of 0, 1 and -1: so all of it
-/// is computed where the rows lie, and nothing is moved. Of constant angles without positions.
+/// is computed where the rows lie, and nothing is moved.
 bool codegen::decomposeRope(OpMaker &maker) {
   auto op = dyn_cast<tpu::RopeOp>(maker.op);
-  if (!op || !OpMaker::isFloat(op.getInput()) || !isa<NoneType>(op.getPositions().getType()))
-    return false;
-  const std::optional<Tensor> cos = OpMaker::constantOf(op.getCos());
-  const std::optional<Tensor> sin = OpMaker::constantOf(op.getSin());
-  if (!cos || !sin || cos->shape().rank() != 3 || sin->shape() != cos->shape())
+  if (!op || !OpMaker::isFloat(op.getInput()) || !OpMaker::isFloat(op.getCos()) ||
+      !OpMaker::isFloat(op.getSin()))
     return false;
   // [B, H, S, D] or [B, S, H, D].
   SmallVector<int64_t> dims(OpMaker::dimsOf(op.getInput()));
@@ -97,23 +178,21 @@ bool codegen::decomposeRope(OpMaker &maker) {
   }
   const auto turned = static_cast<int64_t>(op.getRotaryDim());
   const Pairs pairs{dims[3], turned == 0 ? dims[3] : turned, op.getInterleaved()};
-  const auto angles = cos->shape().dims();
-  if (pairs.turned % 2 != 0 || pairs.turned > pairs.width || angles[2] != pairs.turned / 2)
-    return false;
+  const bool hasPositions = !isa<NoneType>(op.getPositions().getType());
+  // Of positions, each sample has its own.
+  const int64_t samples = hasPositions ? dims[0] : OpMaker::dimsOf(op.getCos())[0];
+  const int64_t steps = dims[areStepsFirst ? 1 : 2];
   // Rows of all heads stay so where the product does not grow too much by the heads' number.
   const bool areRows = areStepsFirst && canTurnRows(dims[0] * dims[1], heads * dims[3]);
   const int64_t joined = areRows ? heads : 1;
-  SmallVector<int64_t> factorDims = {angles[0], 1, angles[1], pairs.width};
+  SmallVector<int64_t> factorDims = {samples, 1, steps, pairs.width};
   if (areRows)
-    factorDims = {angles[0], angles[1], heads * pairs.width};
+    factorDims = {samples, steps, heads * pairs.width};
   else if (areStepsFirst)
     std::swap(factorDims[1], factorDims[2]);
   if (areRows)
     dims = {dims[0], dims[1], heads * pairs.width};
   const Value input = areRows ? op.getInput() : maker.reshaped(op.getInput(), dims, "heads");
-  const auto factor = [&](const Tensor &tensor, float rest, StringRef what) {
-    return maker.weight(spread(tensor, pairs, joined, rest, factorDims), what, input);
-  };
   const int64_t width = dims.back();
   const Value rows =
       areRows
@@ -124,9 +203,11 @@ bool codegen::decomposeRope(OpMaker &maker) {
           "partner_rows",
           {rows, maker.weight(partners(pairs, joined), "partners", input), maker.none()}),
       dims, "partner");
-  const Value kept = maker.makeLike<tpu::MulOp>("kept", {input, factor(*cos, 1, "cos_spread")});
-  const Value crossed =
-      maker.makeLike<tpu::MulOp>("crossed", {partner, factor(*sin, 0, "sin_spread")});
+  Factors factors(maker, op, pairs, joined);
+  const Value kept = maker.makeLike<tpu::MulOp>(
+      "kept", {input, factors.spread(op.getCos(), 1, factorDims, "cos")});
+  const Value crossed = maker.makeLike<tpu::MulOp>(
+      "crossed", {partner, factors.spread(op.getSin(), 0, factorDims, "sin")});
   maker.replace(0, maker.finished(maker.makeLike<tpu::AddOp>("turned", {kept, crossed}), 0));
   return true;
 }
