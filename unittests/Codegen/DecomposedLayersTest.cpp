@@ -113,6 +113,15 @@ constexpr RewrittenLayer kRewritten[] = {
      false},
     {"RopeOfPositions", [](Sketch &s) { drawRope(s, s.between(0, 1) == 1, Angles::OfPositions); },
      false},
+    {"PlaceOfTheLargestIndex",
+     [](Sketch &s) {
+       const int64_t steps = s.among({5, 40});
+       const std::string ids = s.indices("ids", {1, steps}, 30);
+       s.op("rows", "Gather", {s.weight("table", {30, 16}), ids}, "axis = 0 : i64");
+       s.op("at", "Arg", {ids}, "axis = -1 : i64, keepdims = true, mode = \"ArgMax\"", "i64", 1);
+       s.op("next", "Add", {"at", s.integers("more", {-steps})}, "", "i64");
+       s.op("r", "Mul", {"rows", s.op("c", "Cast", {"next"}, "to = f32")});
+     }},
     {"ConvOfWidePadding",
      [](Sketch &s) {
        const int64_t channels = s.channels();
@@ -163,7 +172,9 @@ TEST_P(DecomposedLayers, GiveWhatTheLoweredNetworkGives) {
     if (isLeftOnFloats && mode.scheme.isQuantized())
       continue;
     // It has no kernel that reads places.
-    if (chip == "null" && layer.name == std::string_view("RopeOfPositions"))
+    const bool readsPlaces = layer.name == std::string_view("RopeOfPositions") ||
+                             layer.name == std::string_view("PlaceOfTheLargestIndex");
+    if (chip == "null" && readsPlaces)
       continue;
     SCOPED_TRACE(mode.name);
     for (unsigned seed = 1; seed <= kNumDraws; ++seed) {

@@ -304,13 +304,37 @@ private:
   llvm::DenseSet<Operation *> replaced;
 };
 
+/// Of numbers that name rows of a table: others end the network with an error.
+std::optional<Bounds> boundsOfPlaces(Value value) {
+  for (Operation *user : value.getUsers()) {
+    if (auto gather = dyn_cast<tpu::GatherOp>(user);
+        gather && gather.getIndices() == value &&
+        OpMaker::typeOf(gather.getInput()).getRank() > 0) {
+      const size_t axis = OpMaker::frontAxis(gather.getAxis(), gather.getInput());
+      const int64_t rows = OpMaker::dimsOf(gather.getInput())[axis];
+      if (!ShapedType::isDynamic(rows))
+        return Bounds{-rows, rows - 1};
+    }
+    auto cast = dyn_cast<tpu::DtypeCastOp>(user);
+    const bool isSame = user->hasTrait<traits::ViewLike>() ||
+                        (cast && cast.getFromBit() == 0 && isInteger(cast.getOutput()));
+    if (!isSame || user->getOperand(0) != value)
+      continue;
+    if (const std::optional<Bounds> found = boundsOfPlaces(user->getResult(0)))
+      return found;
+  }
+  return std::nullopt;
+}
+
 std::optional<Bounds> BoundedIntegers::boundsOf(Value value) const {
   if (auto found = known.find(value); found != known.end())
     return found->second;
   if (storageDataType(value.getType()) == DataType::Bool)
     return Bounds{0, 1};
   const std::optional<SmallVector<int64_t>> numbers = top::constantInts(value);
-  if (!numbers || numbers->empty())
+  if (!numbers)
+    return isInteger(value) ? boundsOfPlaces(value) : std::nullopt;
+  if (numbers->empty())
     return std::nullopt;
   return Bounds{*std::ranges::min_element(*numbers), *std::ranges::max_element(*numbers)};
 }
@@ -452,9 +476,13 @@ void BoundedIntegers::visitArg(tpu::ArgOp op) {
   const size_t axis = OpMaker::frontAxis(op.getAxis(), op.getInput());
   const int64_t count = dims[axis];
   const bool hasValues = !isa<NoneType>(op.getValues().getType()) && !op.getValues().use_empty();
-  if (!OpMaker::isFloat(op.getInput()) || hasValues || count > mostExact || backend.placeOf(op))
+  const bool isOfFloats = OpMaker::isFloat(op.getInput());
+  const std::optional<Bounds> bounds = boundsOf(op.getInput());
+  if (!(isOfFloats || (isInteger(op.getInput()) && bounds && isExact(*bounds))) || hasValues ||
+      count > mostExact || backend.placeOf(op))
     return;
   OpMaker maker(op, backend);
+  const Value numbers = isOfFloats ? op.getInput() : real(op.getInput(), maker);
   OpBuilder &builder = maker.builder;
   SmallVector<int64_t> kept(dims);
   kept[axis] = 1;
@@ -466,13 +494,12 @@ void BoundedIntegers::visitArg(tpu::ArgOp op) {
     return maker.make<tpu::ReduceOp>(what, kept, {value, maker.none()}, attributes);
   };
   const Value extreme =
-      reduced(op.getInput(), op.getMode() == "ArgMax" ? "ReduceMax" : "ReduceMin", "extreme");
+      reduced(numbers, op.getMode() == "ArgMax" ? "ReduceMax" : "ReduceMin", "extreme");
   NamedAttrList equal;
   equal.set("mode", builder.getStringAttr("Equal"));
-  const Value isExtreme =
-      maker.make(tpu::CompareOp::getOperationName(), "is_extreme",
-                 Type(OpMaker::typeOf(op.getInput()).clone(builder.getI1Type())),
-                 {op.getInput(), extreme}, equal);
+  const Value isExtreme = maker.make(tpu::CompareOp::getOperationName(), "is_extreme",
+                                     Type(OpMaker::typeOf(numbers).clone(builder.getI1Type())),
+                                     {numbers, extreme}, equal);
   SmallVector<int64_t> row(dims.size(), 1);
   row[axis] = count;
   Tensor places(DataType::F32, Shape(std::span(row.data(), row.size())));
@@ -482,7 +509,7 @@ void BoundedIntegers::visitArg(tpu::ArgOp op) {
   other.mutableData<float>()[0] = op.getSelectLastIndex() ? 0.0F : static_cast<float>(count - 1);
   const Value chosen = maker.make(
       tpu::WhereOp::getOperationName(), "places",
-      Type(OpMaker::typeOf(op.getInput()).clone(floatType(builder))),
+      Type(OpMaker::typeOf(numbers).clone(floatType(builder))),
       {isExtreme, weight(maker, places, "all_places"), weight(maker, other, "no_place")}, {});
   Value place = reduced(chosen, op.getSelectLastIndex() ? "ReduceMax" : "ReduceMin", "place");
   if (!op.getKeepdims())

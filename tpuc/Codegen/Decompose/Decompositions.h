@@ -71,9 +71,9 @@ void narrowInputs(mlir::func::FuncOp main, const Backend &backend);
 void useStatedTypes(mlir::func::FuncOp main, const Backend &backend);
 /// Sums, differences, products and running sums of 32- and 64-bit integers that the chip has no
 /// kernel for: in F32, where operands and results are known to be integers that F32 has. So are
-/// quotients and rests of numbers of 0 and more by a constant, and places of extremes of floats.
-/// Bounds come from conditions, constants and extents; casts, moves, concatenations and indices
-/// that read such numbers read the floats.
+/// quotients and rests of numbers of 0 and more by a constant, and places of extremes, of floats as
+/// well. Bounds come from conditions, constants, extents and tables whose rows numbers name; casts,
+/// moves, concatenations and indices that read such numbers read the floats.
 void computeBoundedIntegers(mlir::func::FuncOp main, const Backend &backend);
 /// Casts of 64-bit integers to floats or conditions, and their comparisons: of their words. The
 /// latter two are exact; floats are rounded once if 32 bits hold the integer, else within one unit
