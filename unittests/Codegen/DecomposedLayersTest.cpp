@@ -122,6 +122,18 @@ constexpr RewrittenLayer kRewritten[] = {
        s.op("next", "Add", {"at", s.integers("more", {-steps})}, "", "i64");
        s.op("r", "Mul", {"rows", s.op("c", "Cast", {"next"}, "to = f32")});
      }},
+    {"ConvsOfFewChannels",
+     [](Sketch &s) {
+       const int64_t width = s.between(50, 70);
+       const int64_t kernel = s.among({3, 5});
+       s.input("x", {s.between(1, 2), 16, 64, width});
+       s.op("c", "Conv", {"x", s.weight("u", {8, 16, 1, 1}), "n"}, "kernel_shape = [1, 1]");
+       s.op("a", "LeakyRelu", {"c"}, "alpha = 0.1 : f64");
+       s.op("r", "Conv", {"a", s.weight("w", {16, 8, kernel, 3}), s.weight("b", {16})},
+            fmt::format("kernel_shape = [{0}, 3], pads = [{1}, 1, {1}, 1], strides = [{2}, 1]",
+                        kernel, kernel / 2, s.between(1, 2)));
+     },
+     false},
     {"ConvOfWidePadding",
      [](Sketch &s) {
        const int64_t channels = s.channels();

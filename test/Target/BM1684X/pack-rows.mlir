@@ -8,7 +8,7 @@
 // REDEFINE: %{mode} = F32
 // RUN: %{lower} --pack-rows | FileCheck %s --check-prefix=F32
 
-// CHECK: %[[R:.*]] = "tpu.PackRows"(%{{.*}}) {kernel = 9 : i64, pad = 3 : i64, stride = 4 : i64} : (tensor<1x3x128x128xf16>) -> tensor<1x27x32x128xf16> loc("wide_windows")
+// CHECK: %[[R:.*]] = "tpu.PackRows"(%{{.*}}) {in_local_memory, kernel = 9 : i64, pad = 3 : i64, stride = 4 : i64} : (tensor<1x3x128x128xf16>) -> tensor<1x27x32x128xf16> loc("wide_windows")
 // CHECK: %[[W:.*]] = "top.Weight"() : () -> tensor<32x27x1x7xf16> loc("w_f16_rows")
 // CHECK: %[[C:.*]] = "tpu.Conv"(%[[R]], %[[W]], %{{.*}}kernel_shape = [1, 7]{{.*}}pads = [0, 3, 0, 3]{{.*}}strides = [1, 2]{{.*}} -> tensor<1x32x32x64xf16> loc("wide_rows")
 // CHECK: %[[U:.*]] = "top.Weight"() : () -> tensor<32x32x2x3xf16> loc("u_f16_rows")

@@ -270,8 +270,10 @@ Expected<cpu::Program> ProgramMaker::make() {
 Expected<void> codegen::checkCpuForm(Operation *op) {
   if (op->getNumRegions() > 0)
     return makeError("", "the CPU has no control flow");
-  if (llvm::any_of(op->getOperands(),
-                   [](Value value) { return value.getDefiningOp<tpu::PackRowsOp>(); }))
+  if (llvm::any_of(op->getOperands(), [](Value value) {
+        auto rows = value.getDefiningOp<tpu::PackRowsOp>();
+        return rows && !rows.getInLocalMemory();
+      }))
     return makeError("", "the rows that it reads as channels lie as rows");
   for (Type type : llvm::concat<const Type>(SmallVector<Type>(op->getResultTypes()),
                                             SmallVector<Type>(op->getOperandTypes()))) {

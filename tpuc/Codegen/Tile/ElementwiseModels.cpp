@@ -131,7 +131,8 @@ bool hasPackedRows(Operation *op, ValueRange operands) {
   return tpu::storedRows(op) || llvm::any_of(operands, [](Value value) {
            if (auto load = value.getDefiningOp<tpu::LoadOp>())
              value = load.getInput();
-           return value.getDefiningOp<tpu::PackRowsOp>() != nullptr;
+           auto rows = value.getDefiningOp<tpu::PackRowsOp>();
+           return rows && !rows.getInLocalMemory();
          });
 }
 

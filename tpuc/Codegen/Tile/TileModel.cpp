@@ -70,6 +70,8 @@ const TileRules &tileRules() {
                                                  const Spread &) { return interpModel(op); })
           .add<tpu::PadOp>(Asks::Channels, [](tpu::PadOp op, TileLayout,
                                               const Spread &) { return channelPadModel(op); })
+          .add<tpu::PackRowsOp>(Asks::Channels, [](tpu::PackRowsOp op, TileLayout,
+                                                   const Spread &) { return packRowsModel(op); })
           .add<tpu::PReluOp>(Asks::Channels, [](tpu::PReluOp op, TileLayout,
                                                 const Spread &) { return preluModel(op); })
           .add<tpu::MatMulOp>(Asks::Rows, [](tpu::MatMulOp op, TileLayout layout,

@@ -19,6 +19,7 @@
 #include "tpuc/Dialect/Tpu/BinaryOps.h"
 #include "tpuc/Dialect/Tpu/CastOps.h"
 #include "tpuc/Dialect/Tpu/ConvolutionOps.h"
+#include "tpuc/Dialect/Tpu/GroupOps.h"
 #include "tpuc/Dialect/Tpu/MatrixOps.h"
 #include "tpuc/Dialect/Tpu/MovementOps.h"
 #include "tpuc/Dialect/Tpu/NormOps.h"
@@ -64,6 +65,8 @@ Expected<TileModel> preluModel(tpu::PReluOp op);
 Expected<TileModel> instanceNormModel(tpu::InstanceNormOp op);
 Expected<TileModel> upsampleModel(tpu::UpsampleOp op);
 Expected<TileModel> interpModel(tpu::InterpOp op);
+/// Of rows under windows as channels.
+Expected<TileModel> packRowsModel(tpu::PackRowsOp op);
 /// Of constant channels behind those of pictures.
 Expected<TileModel> channelPadModel(tpu::PadOp op);
 

@@ -169,6 +169,22 @@ Expected<TileModel> tiling::interpModel(tpu::InterpOp op) {
   return model;
 }
 
+Expected<TileModel> tiling::packRowsModel(tpu::PackRowsOp op) {
+  if (!op.getInLocalMemory())
+    return makeError("", "rows that are loaded as channels", "a layer in local memory");
+  TileModel model{.operands = {},
+                  .result = *axisExtents(dimsOf(op.getOutput())),
+                  .isTileable = {true, false, false, true, true}};
+  OperandModel data{.isPresent = true, .extents = *axisExtents(dimsOf(op.getInput()))};
+  data.maps[kAxisC] = kWhole;
+  data.maps[kAxisH] = {.kind = AxisMap::Window,
+                       .stride = static_cast<int64_t>(op.getStride()),
+                       .window = static_cast<int64_t>(op.getKernel()),
+                       .pad = static_cast<int64_t>(op.getPad())};
+  model.operands.push_back(data);
+  return model;
+}
+
 Expected<TileModel> tiling::channelPadModel(tpu::PadOp op) {
   const ArrayRef<int64_t> input = dimsOf(op.getInput());
   const ArrayRef<int64_t> output = dimsOf(op.getOutput());

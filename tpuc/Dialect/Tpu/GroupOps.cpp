@@ -103,6 +103,9 @@ LogicalResult tpu::PackRowsOp::verify() {
     if (mark < -1 || mark >= kernel)
       return emitOpError("marks row ")
              << mark << "; expected -1 or a row of windows of " << kernel << " rows";
+  if (getInLocalMemory() && (!marks.empty() || input.getRank() != 4))
+    return emitOpError("is in local memory, of ")
+           << input << " with " << marks.size() << " marks; expected pictures without marks";
   const auto fill = static_cast<int64_t>(getFill());
   const int64_t zero = tpu::zeroPointOf(getInput());
   if (quant::UniformQuantizedType type = tpu::quantizedType(getInput());

@@ -120,7 +120,7 @@ def Tpu_UnpackOp : Tpu_Op<"Unpack", [Pure]> {
   let hasVerifier = 1;
 }
 
-def Tpu_PackRowsOp : Tpu_Op<"PackRows", [Pure, Tpu_SubNetInterface]> {
+def Tpu_PackRowsOp : Tpu_Op<"PackRows", !listconcat([Pure], Tpu_LayerInterfaces)> {
   let summary = "The rows under windows, as channels";
   let description = [{
     Of an input [N, C, H, W], for windows of `kernel` rows that begin at every `stride`-th row from
@@ -135,9 +135,12 @@ def Tpu_PackRowsOp : Tpu_Op<"PackRows", [Pure, Tpu_SubNetInterface]> {
     Where there is no such row or plane, the output is `fill` (of quantized elements so much more
     than the zero point). For each number k of `marks` there is one channel more behind these:
     `fill` where row k of the window does not exist, else 0, and with k = -1 always 0. A filter's
-    weights for such a channel say what stands outside of the input in its place. A device does not
-    compute this: it loads the rows where its reader wants them. A convolution of few channels
-    becomes one of many by it, with windows of one row.
+    weights for such a channel say what stands outside of the input in its place. A convolution of
+    few channels becomes one of many by it, with windows of one row.
+
+    A device does not compute this: it loads the rows where its reader wants them. With
+    `in_local_memory` it is a layer like others, of pictures without marks: the rows are brought
+    from lane to lane, and may be computed in the same group.
 
     Example:
 
@@ -150,13 +153,16 @@ def Tpu_PackRowsOp : Tpu_Op<"PackRows", [Pure, Tpu_SubNetInterface]> {
                             I64Attr:$stride,
                             I64Attr:$pad,
                             DefaultValuedOptionalAttr<I64Attr, "0">:$fill,
-                            OptionalAttr<I64ArrayAttr>:$marks), Tpu_SubNetFacts);
+                            OptionalAttr<I64ArrayAttr>:$marks,
+                            UnitAttr:$in_local_memory), Tpu_LayerFacts);
   let results = (outs AnyRankedTensor:$output);
   let builders = [OpBuilder<(ins "::mlir::Type":$output, "::mlir::Value":$input, "int64_t":$kernel,
                                  "int64_t":$stride, "int64_t":$pad), [{
-    build($_builder, $_state, output, input, $_builder.getI64IntegerAttr(kernel),
-          $_builder.getI64IntegerAttr(stride), $_builder.getI64IntegerAttr(pad),
-          /*fill=*/nullptr, /*marks=*/nullptr, /*subnet_id=*/nullptr, /*subnet_mode=*/nullptr, /*subnet_reason=*/nullptr);
+    $_state.addOperands(input);
+    $_state.addTypes(output);
+    $_state.addAttribute(getKernelAttrName($_state.name), $_builder.getI64IntegerAttr(kernel));
+    $_state.addAttribute(getStrideAttrName($_state.name), $_builder.getI64IntegerAttr(stride));
+    $_state.addAttribute(getPadAttrName($_state.name), $_builder.getI64IntegerAttr(pad));
   }]>];
   let hasVerifier = 1;
 }

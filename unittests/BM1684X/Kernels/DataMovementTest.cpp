@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "tpuc/Target/BM1684X/Kernels/StackedRows.h"
 #include "unittests/BM1684X/Kernels/Bench.h"
 
 #include <cstring>
@@ -48,6 +49,60 @@ TEST(DataMovement, LoadAndStoreInEveryLayout) {
         bench.run();
         expectSame(bench.get(stored), tensor);
       }
+}
+
+/// What StackedRows says, of a tensor whose bytes outside are `outside`.
+Tensor stackedRows(const Tensor &tensor, const StackedRows &rows) {
+  const Extents &shape = rows.output.shape;
+  Tensor result(tensor.type(), Shape(std::span(shape)));
+  const Shape strides = tensor.shape().strides();
+  const auto size = static_cast<size_t>(bitWidth(tensor.type()) / 8);
+  std::byte *to = result.mutableBytes().data();
+  const int64_t channels = tensor.shape()[1];
+  for (int64_t n = 0; n < shape[0]; ++n)
+    for (int64_t c = 0; c < shape[1]; ++c)
+      for (int64_t h = 0; h < shape[2]; ++h)
+        for (int64_t w = 0; w < shape[3]; ++w, to += size) {
+          const int64_t row = h * rows.stride - rows.padBegin + c / channels;
+          const int64_t offset =
+              n * strides[0] + c % channels * strides[1] + row * strides[2] + w * strides[3];
+          if (row < 0 || row >= tensor.shape()[2])
+            std::memcpy(to, &rows.outside, size);
+          else
+            std::memcpy(to, tensor.rawBytes().data() + static_cast<size_t>(offset) * size, size);
+        }
+  return result;
+}
+
+TEST(DataMovement, RowsUnderWindowsAreChannels) {
+  for (DataType type : kTypes)
+    for (int64_t stride : {1, 2, 3})
+      for (int64_t pad : {0, 1, 4})
+        for (uint32_t lane : {0u, 5u}) {
+          constexpr int64_t kKernel = 3, kRows = 9, kChannels = 8;
+          Bench bench;
+          const Tensor tensor = randomNumbers(type, {2, kChannels, kRows, 7}, 1, -100, 100);
+          StackedRows rows{.input = bench.load(tensor, Layout::Aligned, lane),
+                           .kernel = kKernel,
+                           .stride = stride,
+                           .padBegin = pad,
+                           .outside = 3};
+          const int64_t count = (kRows + 2 * pad - kKernel) / stride + 1;
+          rows.output = bench.local(type, {2, kKernel * kChannels, count, 7});
+          rows.scratch = bench.scratch(stackedRowsScratch(rows));
+          expectOk(emitStackedRows(bench.builder, rows));
+          GlobalTensor stored = bench.store(rows.output);
+          bench.run();
+          expectSame(bench.get(stored), stackedRows(tensor, rows));
+        }
+}
+
+TEST(DataMovement, StackedRowsStayWithinTheLanes) {
+  StackedRows rows{.input = localTensor(DataType::I8, {1, 30, 4, 4}), .kernel = 3, .stride = 1};
+  rows.output = localTensor(DataType::I8, {1, 90, 2, 4});
+  const Expected<uint32_t> scratch = stackedRowsScratch(rows);
+  ASSERT_FALSE(scratch);
+  EXPECT_THAT(scratch.error().message(), HasSubstr("within 64 lanes"));
 }
 
 TEST(DataMovement, SlicesOfEveryAxis) {

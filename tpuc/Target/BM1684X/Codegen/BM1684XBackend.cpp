@@ -67,7 +67,8 @@ ArrayRef<OptionalPass> BM1684XBackend::optionalPasses() const { return ownPasses
 
 Expected<Place> BM1684XBackend::placeOf(Operation *op) const {
   // Stacked rows are read from where their input lies, and stored there one below the other.
-  if (isa<tpu::PackRowsOp, tpu::UnpackRowsOp>(op))
+  auto rows = dyn_cast<tpu::PackRowsOp>(op);
+  if ((rows && !rows.getInLocalMemory()) || isa<tpu::UnpackRowsOp>(op))
     return Place::Alias;
   // What its operand is made of stores it turned.
   if (isa<tpu::PermuteOp>(op) && tpu::storedTurned(op))

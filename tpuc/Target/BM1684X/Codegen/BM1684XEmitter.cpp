@@ -58,7 +58,8 @@ Expected<void> BM1684XEmitter::move(Operation *op) { return named(op, emitMove(b
 
 bool BM1684XEmitter::isInMemory(Operation *op) const {
   // Neither stacked rows nor what is stored turned are anywhere in global memory.
-  return !isa<tpu::PackRowsOp>(op) && !tpu::storedRows(op) &&
+  auto rows = dyn_cast<tpu::PackRowsOp>(op);
+  return !(rows && !rows.getInLocalMemory()) && !tpu::storedRows(op) &&
          (!tpu::storedTurned(op) || isa<tpu::PermuteOp>(op));
 }
 

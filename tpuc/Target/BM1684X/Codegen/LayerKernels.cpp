@@ -11,12 +11,14 @@
 #include "tpuc/Dialect/Top/TypeUtils.h"
 #include "tpuc/Dialect/Tpu/CastOps.h"
 #include "tpuc/Dialect/Tpu/ConvolutionOps.h"
+#include "tpuc/Dialect/Tpu/GroupOps.h"
 #include "tpuc/Dialect/Tpu/MatrixOps.h"
 #include "tpuc/Dialect/Tpu/MovementOps.h"
 #include "tpuc/Dialect/Tpu/NormOps.h"
 #include "tpuc/Dialect/Tpu/PoolOps.h"
 #include "tpuc/Dialect/Tpu/RecurrentOps.h"
 #include "tpuc/Dialect/Tpu/ReduceOps.h"
+#include "tpuc/Dialect/Tpu/StoredType.h"
 #include "tpuc/Target/BM1684X/Codegen/OpWindows.h"
 #include "tpuc/Target/BM1684X/Codegen/PixelRows.h"
 #include "tpuc/Target/BM1684X/Codegen/SlicedOperands.h"
@@ -28,6 +30,7 @@
 #include "tpuc/Target/BM1684X/Kernels/Pooling.h"
 #include "tpuc/Target/BM1684X/Kernels/Recurrence.h"
 #include "tpuc/Target/BM1684X/Kernels/Reduction.h"
+#include "tpuc/Target/BM1684X/Kernels/StackedRows.h"
 
 #include "llvm/ADT/StringSwitch.h"
 
@@ -257,6 +260,24 @@ Kernels channelPadKernels(tpu::PadOp op, const TiledOp &tiled) {
   return std::vector<Kernel>{{[]() -> Expected<uint32_t> { return 0; }, emit}};
 }
 
+Kernels packRowsKernels(tpu::PackRowsOp op, const TiledOp &tiled) {
+  const auto fill = static_cast<int64_t>(op.getFill());
+  const LocalTensor to = resultOf(tiled);
+  if (!precOf(to.type))
+    return makeError("", "a tensor of " + std::string(dataTypeName(to.type)),
+                     "a type that is computed");
+  const PaddedRange rows = tiled.model->operands[0].padded(kAxisH, tiled.result.tile[kAxisH]);
+  return one<stackedRowsScratch, emitStackedRows>(StackedRows{
+      .input = operandOf(tiled, 0),
+      .output = to,
+      .kernel = static_cast<int64_t>(op.getKernel()),
+      .stride = static_cast<int64_t>(op.getStride()),
+      .padBegin = rows.padBegin,
+      .outside = isFloat(to.type) ? immediateBits(to.type, static_cast<double>(fill))
+                                  : static_cast<uint32_t>(fill + tpu::zeroPointOf(op.getInput())),
+      .scratch = scratchRoom(tiled)});
+}
+
 /// What is not element by element, or changes the type.
 KernelTable layerTable() {
   return KernelTable(takesAll, checkFloats)
@@ -294,6 +315,8 @@ KernelTable layerTable() {
       .with(checkNothing)
       .add<tpu::SliceOp>([](Operation *, Sliced tiled) { return columnSliceKernels(tiled); })
       .add<tpu::PadOp>([](tpu::PadOp pad, Sliced tiled) { return channelPadKernels(pad, tiled); })
+      .add<tpu::PackRowsOp>(
+          [](tpu::PackRowsOp rows, Sliced tiled) { return packRowsKernels(rows, tiled); })
       .add<tpu::ConcatOp>([](Operation *, Sliced tiled) { return concatKernels(tiled); });
 }
 

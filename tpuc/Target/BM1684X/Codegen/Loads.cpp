@@ -70,7 +70,8 @@ static tpu::PackRowsOp packedRows(Operation *op, unsigned index) {
   Value value = op->getOperand(index);
   if (auto load = value.getDefiningOp<tpu::LoadOp>())
     value = load.getInput();
-  return value.getDefiningOp<tpu::PackRowsOp>();
+  auto rows = value.getDefiningOp<tpu::PackRowsOp>();
+  return rows && !rows.getInLocalMemory() ? rows : tpu::PackRowsOp();
 }
 
 /// What lies side by side of one picture of many, or of one sample of planes: the range of the

@@ -196,7 +196,8 @@ Command mapCommand(Builder &builder, unsigned opcode, unsigned sub, const LocalT
   return command;
 }
 
-constexpr unsigned kTaylor = 12, kRsqrt = 17, kMac = 1, kLaneBroadcast = 3, kChannelsTurned = 1;
+constexpr unsigned kTaylor = 12, kRsqrt = 17, kMac = 1, kLaneCopy = 2, kLaneBroadcast = 3,
+                   kChannelsTurned = 1;
 
 } // namespace
 
@@ -250,6 +251,15 @@ void addLaneBroadcast(Builder &builder, const LocalTensor &output, const LocalTe
   setResult(builder, command, output);
   command.set(Field::Opd0Addr, input.tiuAddress());
   setField(builder, command, Field::Opd0C, 1);
+  setField(builder, command, Field::Opd0W, input.shape[3]);
+  builder.add(command);
+}
+
+void addLaneCopy(Builder &builder, const LocalTensor &output, const LocalTensor &input) {
+  Command command = make(tiu::kTranspose, kLaneCopy);
+  setResult(builder, command, output);
+  command.set(Field::Opd0Addr, input.tiuAddress());
+  setField(builder, command, Field::Opd0C, input.shape[1]);
   setField(builder, command, Field::Opd0W, input.shape[3]);
   builder.add(command);
 }

@@ -113,6 +113,9 @@ void addCompareSelect(Builder &builder, CompareOp op, const LocalTensor &output,
 /// input [n,1,h,w] to every channel of output [n,c,h,w], c <= 64 - the start lane; both Aligned.
 void addLaneBroadcast(Builder &builder, const LocalTensor &output, const LocalTensor &input);
 
+/// input [n,c,h,w] to other lanes; both Aligned, of one shape.
+void addLaneCopy(Builder &builder, const LocalTensor &output, const LocalTensor &input);
+
 /// output [n,c,1,w] = input [n,w,1,c], both Aligned from lane 0.
 void addTurned(Builder &builder, const LocalTensor &output, const LocalTensor &input);
 

@@ -52,6 +52,7 @@ private:
   std::optional<RowCandidate> leastOf(tpu::ConvOp op, ArrayRef<RowChoice> choices,
                                       const OpWindow &window);
   std::optional<double> estimate(const OpWindow &window, WindowClone &clone);
+  std::optional<double> leastWithout(tpu::ConvOp op, const OpWindow &window);
 
   Block &block;
   const Backend &backend;
@@ -92,7 +93,8 @@ int64_t extraTransferCycles(const TargetInfo &target) {
 /// How many transfers more than others a tile of a layer takes.
 int64_t moreTransfers(Operation *layer) {
   int64_t count = 0;
-  if (auto windows = layer->getOperand(0).getDefiningOp<tpu::PackRowsOp>())
+  if (auto windows = layer->getOperand(0).getDefiningOp<tpu::PackRowsOp>();
+      windows && !windows.getInLocalMemory())
     count += static_cast<int64_t>(windows.getKernel()) - 1;
   if (const std::optional<int64_t> rows = tpu::storedRows(layer))
     count += *rows - 1;
@@ -121,12 +123,33 @@ OpWindow RowPacker::windowOf(tpu::ConvOp op, PackedRows &rows) {
   return window;
 }
 
+/// The estimate of the window as it is, or with the convolution alone packed that reads the result
+/// of `op`: its turn comes later.
+std::optional<double> RowPacker::leastWithout(tpu::ConvOp op, const OpWindow &window) {
+  WindowClone unchanged(window.ops);
+  std::optional<double> least = estimate(window, unchanged);
+  tpu::ConvOp next = PackedRows(op, backend).user();
+  if (!least || !next)
+    return least;
+  constexpr size_t kTried = 2;
+  std::vector<RowChoice> choices = PackedRows(next, backend).faster();
+  choices.resize(std::min(choices.size(), kTried));
+  for (const RowChoice &choice : choices) {
+    WindowClone clone(window.ops);
+    PackedRows behind(cast<tpu::ConvOp>(clone.of(next)), backend);
+    if (!behind.apply(choice) || !behind.fits())
+      continue;
+    if (const std::optional<double> found = estimate(window, clone))
+      least = std::min(*least, *found);
+  }
+  return least;
+}
+
 /// The candidate with which the layers around take the fewest cycles; none if that is what is
 /// there.
 std::optional<RowCandidate> RowPacker::leastOf(tpu::ConvOp op, ArrayRef<RowChoice> choices,
                                                const OpWindow &window) {
-  WindowClone unchanged(window.ops);
-  std::optional<double> least = estimate(window, unchanged);
+  std::optional<double> least = leastWithout(op, window);
   if (!least)
     return std::nullopt;
   *least *= kWorthwhile;

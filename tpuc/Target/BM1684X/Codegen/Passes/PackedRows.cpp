@@ -149,6 +149,8 @@ std::vector<RowChoice> PackedRows::choices() {
   const bool mayStack = window->kernel > 1 && !op.getInput().getDefiningOp<tpu::PackRowsOp>();
   if (mayStack)
     starts.push_back({.packing = {.isStacked = true}});
+  if (mayStack && !op.getPadValues())
+    starts.push_back({.packing = {.isStacked = true}, .isLocal = true});
   tpu::CastOp own = castOfInput();
   // Rows of bytes can hold what stands outside.
   if (window->kernel > 1 && own && (!op.getPadValues() || holdsBytes(own->getOperand(0))))
@@ -160,9 +162,29 @@ std::vector<RowChoice> PackedRows::choices() {
     for (int64_t results = 1; results <= kMostRows; results *= 2)
       if (results == 1 || results * channels <= int64_t{backend.info().tiles().lanes}) {
         each.packing.results = results;
-        found.push_back(each);
+        if (!each.isLocal || canStackLocally(each.packing))
+          found.push_back(each);
       }
   return found;
+}
+
+/// All rows of a window have lanes of their own.
+bool PackedRows::canStackLocally(const RowPacking &how) {
+  return window->reach(how.results) * OpMaker::dimsOf(op.getInput())[1] <=
+         int64_t{backend.info().tiles().lanes};
+}
+
+/// Every row is brought to its place among the rows, and then one channel after the other to its
+/// lane.
+int64_t PackedRows::stackingCycles(const RowPacking &how) {
+  constexpr int64_t kLineBytes = 64;
+  const RankedTensorType type = OpMaker::typeOf(op.getInput());
+  const ArrayRef<int64_t> dims = type.getShape();
+  const int64_t rows = window->resultRows / how.results;
+  const int64_t bytes = byteSize(*storageDataType(type.getElementType()), rows * dims[3]);
+  const int64_t lines = dims[0] * ceilDiv(bytes, kLineBytes);
+  const int64_t places = window->reach(how.results);
+  return lines * (places + (places - 1) * dims[1]);
 }
 
 std::optional<int64_t> PackedRows::computeCycles(const RowPacking &packing) {
@@ -218,7 +240,8 @@ std::vector<RowChoice> PackedRows::faster() {
     return {};
   const auto cyclesOf = [&](const RowChoice &choice) -> std::optional<int64_t> {
     const std::optional<int64_t> cycles = computeCycles(choice.packing);
-    return cycles ? std::optional(*cycles + chainCycles(choice)) : std::nullopt;
+    const int64_t stacking = choice.isLocal ? stackingCycles(choice.packing) : 0;
+    return cycles ? std::optional(*cycles + stacking + chainCycles(choice)) : std::nullopt;
   };
   const std::optional<int64_t> now = cyclesOf({});
   if (!now)
@@ -296,6 +319,7 @@ Value PackedRows::packedInput(OpBuilder &builder) {
   auto rows = builder.create<tpu::PackRowsOp>(
       nameOf(op, "_windows"), OpMaker::typeOf(source).clone(stacked), source, kernel,
       window->stride * packing.results, window->padBegin);
+  rows.setInLocalMemory(isLocal);
   if (marks)
     rows.setFill(static_cast<uint64_t>(marks->fill));
   if (numMarks > 0)
@@ -322,6 +346,7 @@ Value PackedRows::emptyWeight(Value like, ArrayRef<int64_t> dims, OpBuilder &bui
 bool PackedRows::apply(const RowChoice &choice) {
   packing = choice.packing;
   isBeforeCast = choice.isBeforeCast;
+  isLocal = choice.isLocal;
   const int64_t rows = packing.results;
   const std::optional<RowWindows> windows = window ? window->packed(packing) : std::nullopt;
   if (!windows)

@@ -32,11 +32,14 @@ std::optional<int64_t> convolutionCycles(mlir::Operation *op, std::array<int64_t
 std::optional<int64_t> sampledCycles(mlir::Operation *op, codegen::GroupCosts &costs,
                                      const codegen::Backend &backend);
 
-/// A packing, and whether a conversion of the network's input that only the convolution reads is of
-/// stacked rows, not of the input.
+/// A packing.
 struct RowChoice {
   RowPacking packing;
+  /// Whether a conversion of the network's input that only the convolution reads is of stacked
+  /// rows, not of the input.
   bool isBeforeCast = false;
+  /// Whether rows are stacked in local memory, by a layer of its own: not while they are loaded.
+  bool isLocal = false;
 };
 
 /// A convolution, what is computed of its result element by element, and what its rows may become.
@@ -67,6 +70,8 @@ public:
 private:
   std::optional<int64_t> computeCycles(const RowPacking &packing);
   int64_t chainCycles(const RowChoice &choice);
+  bool canStackLocally(const RowPacking &how);
+  int64_t stackingCycles(const RowPacking &how);
   std::vector<RowChoice> choices();
   tpu::UnpackRowsOp unpacked() { return op.getInput().getDefiningOp<tpu::UnpackRowsOp>(); }
   tpu::CastOp castOfInput();
@@ -88,6 +93,7 @@ private:
   /// What was applied.
   RowPacking packing;
   bool isBeforeCast = false;
+  bool isLocal = false;
   tpu::ConvOp packed;
   llvm::SmallVector<mlir::Operation *> made;
   /// The ops that are no longer read.

@@ -38,7 +38,8 @@ def LutToArith : Pass<"lut-to-arith", "::mlir::ModuleOp"> {
   let description = [{
     A `tpu.Lut` that the module's chip computes gets `steps`, where its kernels have a sequence of
     arithmetic that gives the table for every input in fewer cycles than looking it up: numbers that
-    only the chip's code generator reads. The table still says what the op means.
+    only the chip's code generator reads. The table still says what the op means. So does that of a
+    `tpu.LeakyRelu` of 8-bit integers, which becomes a `tpu.Lut` where such a sequence is found.
   }];
 }
 
@@ -46,7 +47,8 @@ def PackRows : Pass<"pack-rows", "::mlir::ModuleOp"> {
   let summary = "Give convolutions of few channels more of them";
   let description = [{
     Where the module's chip would leave most of its multipliers or lanes idle, rows become channels
-    of a convolution: those under a window by `tpu.PackRows`, so that the window has one row, and
+    of a convolution: those under a window by `tpu.PackRows`, where they are loaded or in local
+    memory, so that the window has one row, and
     several of the result, which `tpu.UnpackRows` puts below each other again behind what is
     computed of each element. The convolution that alone reads the result may read the rows as they
     lie. What takes less by estimate, with the layers around, is done. Filters and biases are new
