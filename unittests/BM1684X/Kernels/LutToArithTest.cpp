@@ -89,6 +89,16 @@ TEST(LutSynthesis, LinesAreMovedAndCutOff) {
             DataType::U8);
 }
 
+TEST(LutSynthesis, TwoLines) {
+  const auto leaky = [](double x) { return x < 0 ? 0.11 * x : x; };
+  expectFit(leaky, {0.04, 0, 0.04, 0}, 3);
+  expectFit([](double x) { return x < 0 ? x / 8 : x; }, {1, 0, 1, 0}, 2);
+  expectFit(leaky, {0.0359, 0, 0.0349, 0}, 5);
+  // The smaller one of both, and one that falls.
+  expectFit([](double x) { return x < 0 ? 1.7321 * x : 0.9113 * x; }, {0.04, 0, 0.04, 0}, 5);
+  expectFit([](double x) { return std::abs(x); }, {0.04, 0, 0.05, 0}, 5);
+}
+
 TEST(LutSynthesis, HardSwish) {
   expectFit(hardSwish, {0.0607, 0, 0.0607, 0}, 8);
   expectFit(hardSwish, {0.0147, 0, 0.0138, 0}, 8);

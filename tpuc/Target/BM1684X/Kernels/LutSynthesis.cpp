@@ -80,6 +80,7 @@ public:
 
   void tryBytes();
   void tryLines();
+  void tryTwoLines();
   void tryHardSwish();
   void tryPolynomials();
   std::optional<std::vector<LutStep>> best() const { return found; }
@@ -88,6 +89,7 @@ private:
   Fit fit(const std::vector<Column> &columns, unsigned rounds) const;
   Column hardSwish(double width) const;
   std::pair<double, Fit> fitHardSwish() const;
+  std::vector<std::optional<LutStep>> linesThroughZero(bool isBelow) const;
   bool tryHardSwishOf(double width, double slope, double offset);
   int32_t middleOf(std::optional<int32_t> limit) const;
   Column bent(Bend bend, std::optional<int32_t> limit) const;
@@ -217,6 +219,77 @@ void Fitter::tryLines() {
                            .rounding = rounding,
                            .type = DataType::I8}}))
           return;
+}
+
+/// The products that give the entries on one side of 0, those of few bits first; nothing where the
+/// input itself is what they are.
+std::vector<std::optional<LutStep>> Fitter::linesThroughZero(bool isBelow) const {
+  const auto isHere = [&](size_t byte) { return isBelow ? u[byte] < 0 : u[byte] >= 0; };
+  // The slopes that round to every entry lie between these.
+  double least = -INFINITY, most = INFINITY;
+  bool isInput = input == DataType::I8;
+  for (size_t byte = 0; byte < u.size(); ++byte) {
+    if (!isHere(byte))
+      continue;
+    isInput &= target[byte] == u[byte];
+    if (u[byte] == 0 || target[byte] == INT8_MIN || target[byte] == INT8_MAX)
+      continue;
+    const auto [low, high] =
+        std::minmax({(target[byte] - 0.5) / u[byte], (target[byte] + 0.5) / u[byte]});
+    least = std::max(least, low);
+    most = std::min(most, high);
+  }
+  if (isInput)
+    return {std::nullopt};
+  std::vector<std::optional<LutStep>> found;
+  if (!(least < most) || std::isinf(least) || std::isinf(most))
+    return found;
+  for (const int bits : {7, kWordBits}) {
+    const std::optional<Scaled> factor = scaled((least + most) / 2, bits);
+    for (const int near : kNear)
+      for (const Rounding rounding : {Rounding::HalfUp, Rounding::HalfAway}) {
+        if (!factor || std::abs(factor->factor + near) >= 1 << bits)
+          continue;
+        const LutStep step{.op = ArithOp::MulSat,
+                           .constant = factor->factor + near,
+                           .shift = factor->shift,
+                           .rounding = rounding,
+                           .type = DataType::I8};
+        const TableBytes given = evaluateSteps({step}, input);
+        bool isGiven = true;
+        for (size_t byte = 0; byte < u.size() && isGiven; ++byte)
+          isGiven = !isHere(byte) || given[byte] == table[byte];
+        if (isGiven)
+          found.emplace_back(step);
+      }
+    if (!found.empty())
+      return found;
+  }
+  return found;
+}
+
+/// Around the input's own zero, which is 0: the larger or the smaller of two products.
+void Fitter::tryTwoLines() {
+  if (zero != 0)
+    return;
+  const std::vector<std::optional<LutStep>> below = linesThroughZero(/*isBelow=*/true);
+  const std::vector<std::optional<LutStep>> above = linesThroughZero(/*isBelow=*/false);
+  for (const std::optional<LutStep> &left : below)
+    for (const std::optional<LutStep> &right : above)
+      for (const ArithOp op : {ArithOp::Max, ArithOp::Min}) {
+        std::vector<LutStep> steps;
+        const auto add = [&](const std::optional<LutStep> &step) {
+          if (!step)
+            return int32_t{0};
+          steps.push_back(*step);
+          return static_cast<int32_t>(steps.size());
+        };
+        const int32_t first = add(left);
+        const int32_t second = add(right);
+        steps.push_back({.op = op, .left = first, .right = second, .type = DataType::I8});
+        if (consider(steps))
+          return;
+      }
 }
 
 /// u clip(u / width + 1, 0, 2)
@@ -554,6 +627,8 @@ std::optional<std::vector<LutStep>> synthesizeLut(const TableBytes &table, DataT
   Fitter fitter(table, input, inputZero);
   fitter.tryBytes();
   fitter.tryLines();
+  if (!fitter.best())
+    fitter.tryTwoLines();
   if (!fitter.best())
     fitter.tryHardSwish();
   if (!fitter.best())

@@ -20,6 +20,7 @@ namespace tpuc::bm1684x {
 ///
 /// Forms, all of u = input - inputZero:
 ///   k u + c, cut off at the least and the greatest entry
+///   the larger or the smaller of k u and l u, where 0 is the input's own zero: LeakyRelu
 ///   k u clip(u / d + 1, 0, 2) + c: HardSwish, also multiplied and moved
 ///   P(u): parts of Tanh and Sigmoid; k u + P(min(u, 0)): Elu; k max(u, 0) + P(min(|u|, d)): Swish,
 ///   Gelu, Softplus; with polynomials P of a degree of 2 to 6, by Horner's rule in 16 bits
