@@ -5,7 +5,7 @@
 // Many ways to have rows of results as channels compute faster, but their results need an order. The
 // packing of the windows alone is compared, too.
 // CHECK-LABEL: module.name = "first_layer"
-// CHECK: "tpu.PackRows"(%{{.*}}) {in_local_memory, kernel = 3 : i64, pad = 1 : i64, stride = 2 : i64} : (tensor<1x3x48x192xf16>) -> tensor<1x9x24x192xf16>
+// CHECK: "tpu.PackRows"(%{{.*}}) {kernel = 3 : i64, pad = 1 : i64, stride = 2 : i64} : (tensor<1x3x48x192xf32>) -> tensor<1x9x24x192xf32>
 // CHECK: "tpu.Conv"{{.*}}kernel_shape = [1, 3]{{.*}} -> tensor<1x8x24x96xf16> loc("c0")
 // CHECK-NOT: tpu.UnpackRows
 module attributes {module.name = "first_layer"} {
@@ -28,7 +28,7 @@ module attributes {module.name = "first_layer"} {
 // Weights are loaded for longer than the convolutions take, but not than all layers do: transfers
 // are hidden behind those.
 // CHECK-LABEL: module.name = "other_layers"
-// CHECK: "tpu.PackRows"(%{{.*}}) {in_local_memory, kernel = 3 : i64, pad = 1 : i64, stride = 2 : i64} : (tensor<1x3x48x320xf16>) -> tensor<1x9x24x320xf16>
+// CHECK: "tpu.PackRows"(%{{.*}}) {kernel = 3 : i64, pad = 1 : i64, stride = 2 : i64} : (tensor<1x3x48x320xf16>) -> tensor<1x9x24x320xf16>
 module attributes {module.name = "other_layers"} {
   func.func @main(%arg0: tensor<1x3x48x320xf32>, %arg1: tensor<1x256x512xf32>) -> (tensor<1x16x24x160xf32>, tensor<1x256x512xf32>) {
     %none = "top.None"() : () -> none

@@ -19,12 +19,12 @@
 
 //--- slower.mlir
 module attributes {module.name = "net"} {
-  func.func @main(%arg0: tensor<1x32x8x8xf32>) -> tensor<1x8x8x8xf32> {
+  func.func @main(%arg0: tensor<1x8x16x16xf32>) -> tensor<1x8x16x16xf32> {
     %none = "top.None"() : () -> none
-    %x = "top.Input"(%arg0) : (tensor<1x32x8x8xf32>) -> tensor<1x32x8x8xf32> loc("x")
-    %u = "top.ConstantFill"(%none) {shape = [8, 32, 3, 3], value = 0.25 : f32} : (none) -> tensor<8x32x3x3xf32> loc("u")
-    %0 = "top.Conv"(%x, %u, %none) {kernel_shape = [3, 3], pads = [1, 1, 1, 1]} : (tensor<1x32x8x8xf32>, tensor<8x32x3x3xf32>, none) -> tensor<1x8x8x8xf32> loc("small")
-    return %0 : tensor<1x8x8x8xf32>
+    %x = "top.Input"(%arg0) : (tensor<1x8x16x16xf32>) -> tensor<1x8x16x16xf32> loc("x")
+    %u = "top.ConstantFill"(%none) {shape = [8, 8, 3, 3], value = 0.25 : f32} : (none) -> tensor<8x8x3x3xf32> loc("u")
+    %0 = "top.Conv"(%x, %u, %none) {kernel_shape = [3, 3], pads = [1, 1, 1, 1]} : (tensor<1x8x16x16xf32>, tensor<8x8x3x3xf32>, none) -> tensor<1x8x16x16xf32> loc("small")
+    return %0 : tensor<1x8x16x16xf32>
   }
 }
 

@@ -149,9 +149,10 @@ std::vector<RowChoice> PackedRows::choices() {
   const bool mayStack = window->kernel > 1 && !op.getInput().getDefiningOp<tpu::PackRowsOp>();
   if (mayStack)
     starts.push_back({.packing = {.isStacked = true}});
-  if (mayStack && !op.getPadValues())
-    starts.push_back({.packing = {.isStacked = true}, .isLocal = true});
   tpu::CastOp own = castOfInput();
+  // Inputs of the network are loaded anyway, and whole in few lanes they would need many tiles.
+  if (mayStack && !own && !op.getPadValues())
+    starts.push_back({.packing = {.isStacked = true}, .isLocal = true});
   // Rows of bytes can hold what stands outside.
   if (window->kernel > 1 && own && (!op.getPadValues() || holdsBytes(own->getOperand(0))))
     starts.push_back({.packing = {.isStacked = true}, .isBeforeCast = true});
