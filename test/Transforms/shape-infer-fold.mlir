@@ -96,6 +96,18 @@ func.func @angles() -> (tensor<*xf32>, tensor<*xf32>) {
   return %7, %6 : tensor<*xf32>, tensor<*xf32>
 }
 
+// So may integers of 64 bits, which are places.
+// CHECK-LABEL: func.func @places(
+// CHECK: "top.Weight"() : () -> tensor<4x4xi64>
+// CHECK-NOT: "top.Expand"
+// CHECK: return
+func.func @places() -> tensor<*xi64> {
+  %none = "top.None"() : () -> none
+  %0 = "top.ConstantFill"(%none) {shape = [4], value = 1 : i64} : (none) -> tensor<*xi64>
+  %1 = "top.Expand"(%0, %none) {shape = [4, 4]} : (tensor<*xi64>, none) -> tensor<*xi64>
+  return %1 : tensor<*xi64>
+}
+
 // What grows is computed where all that is made of it is constant, and no larger in the end than
 // what it is made of.
 // CHECK-LABEL: func.func @between(

@@ -90,10 +90,12 @@ static bool isWithin(Operation *op, const FoldLimits &limits) {
     made += top::staticElements(result);
     isSmall &= top::staticElements(result) <= limits.maxElements;
   }
-  // Rows of a table by constant indices would be moved one by one, and functions of constants would
-  // be computed in each run, in fewer bits.
+  // Rows of a table by constant indices would be moved one by one, functions of constants would be
+  // computed in each run, in fewer bits, and places make what they name constant.
   constexpr int64_t kGrowth = 64;
-  const bool mayGrow = isa<top::GatherOp>(op) || op->hasTrait<traits::Pointwise>();
+  const bool arePlaces = llvm::all_of(
+      op->getResultTypes(), [](Type type) { return storageDataType(type) == DataType::I64; });
+  const bool mayGrow = isa<top::GatherOp>(op) || op->hasTrait<traits::Pointwise>() || arePlaces;
   const int64_t most = mayGrow ? std::max(read, kGrowth * limits.maxElements) : read;
   // What was quantized is meant to stay so until the network is lowered.
   bool isWeight = limits.ifNotGrowing && isExact && made <= most &&

@@ -18,8 +18,8 @@ def ShapeInfer : Pass<"shape-infer", "::mlir::ModuleOp"> {
     from the types of their operands and the values of constant ones. An op whose operands are all
     weights is computed at once, and its results become weights, if none of these tensors has more
     than `max-folded` elements or the results have no more than the operands together (QuantizeLinear
-    and DequantizeLinear only if small). Rows of a table, and what is computed element by element,
-    may have 64 times `max-folded`. So are up to as many elements where all that is made of them is
+    and DequantizeLinear only if small). Rows of a table, what is computed element by element, and
+    integers of 64 bits, which are places mostly, may have 64 times `max-folded`. So are up to as many elements where all that is made of them is
     constant, and no larger in the end than what they are made of. So is the shape of a tensor whose shape is known. Ops stand behind
     what they read, so one pass over them is enough. Last, the functions' types follow what they
     return, and constants that nobody reads go.

@@ -219,6 +219,16 @@ Kernels concatKernels(const TiledOp &tiled) {
   return kernels;
 }
 
+/// Elements of whatever type transfers bring.
+Expected<void> checkMoved(const TiledOp &tiled) {
+  for (Value value : tiled.op->getOperands())
+    if (const std::optional<DataType> type = storageDataType(value.getType());
+        type && !precOf(*type))
+      return makeError("", "a tensor of " + std::string(dataTypeName(*type)),
+                       "elements of at most 32 bits");
+  return {};
+}
+
 KernelTable layerTable() {
   return KernelTable(takesAll, checkFloats)
       .add<tpu::ConvOp>([](Operation *, Sliced tiled) { return convKernels(tiled); })
@@ -242,8 +252,8 @@ KernelTable layerTable() {
         return one<recurrenceScratch, emitRecurrence>(
             bm168x::backend::recurrenceOf<Recurrence>(tiled, operandOf, resultOf));
       })
-      // These move elements of any type.
-      .with(checkNothing)
+      // These move elements.
+      .with(checkMoved)
       .add<tpu::ConcatOp>([](Operation *, Sliced tiled) { return concatKernels(tiled); });
 }
 

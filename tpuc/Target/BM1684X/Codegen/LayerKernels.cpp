@@ -278,6 +278,16 @@ Kernels packRowsKernels(tpu::PackRowsOp op, const TiledOp &tiled) {
       .scratch = scratchRoom(tiled)});
 }
 
+/// Elements of whatever type transfers bring.
+Expected<void> checkMoved(const TiledOp &tiled) {
+  for (Value value : tiled.op->getOperands())
+    if (const std::optional<DataType> type = storageDataType(value.getType());
+        type && !precOf(*type))
+      return makeError("", "a tensor of " + std::string(dataTypeName(*type)),
+                       "elements of at most 32 bits");
+  return {};
+}
+
 /// What is not element by element, or changes the type.
 KernelTable layerTable() {
   return KernelTable(takesAll, checkFloats)
@@ -311,8 +321,8 @@ KernelTable layerTable() {
         return one<recurrenceScratch, emitRecurrence>(
             bm168x::backend::recurrenceOf<Recurrence>(tiled, operandOf, resultOf));
       })
-      // These move elements of any type.
-      .with(checkNothing)
+      // These move elements.
+      .with(checkMoved)
       .add<tpu::SliceOp>([](Operation *, Sliced tiled) { return columnSliceKernels(tiled); })
       .add<tpu::PadOp>([](tpu::PadOp pad, Sliced tiled) { return channelPadKernels(pad, tiled); })
       .add<tpu::PackRowsOp>(
