@@ -23,6 +23,7 @@ static constexpr std::pair<llvm::StringLiteral, bool Heuristics::*> kHeuristics[
     {"hoist-outputs", &Heuristics::hoistOutputs},
     {"narrow-concat", &Heuristics::narrowConcat},
     {"column-gather", &Heuristics::columnGather},
+    {"fold-depths", &Heuristics::foldDepths},
     {"resident-constants", &Heuristics::residentConstants},
     {"in-place-concat", &Heuristics::inPlaceConcat},
     {"early-constants", &Heuristics::earlyConstants},

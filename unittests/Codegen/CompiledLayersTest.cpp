@@ -876,6 +876,27 @@ const std::vector<Layer> kLayers = {
                         "dilations = [{}, 1, 1], do_relu = true",
                         s.between(1, 2), s.between(1, 2)));
      }},
+    {"Conv3dOfManyDepths",
+     [](Sketch &s) {
+       s.input("x", {1, 8, s.among({12, 18}), 9, 10});
+       s.op("c", "Conv", {"x", s.weight("w", {8, 8, 3, 3, 3}), s.weight("b", {8})},
+            fmt::format("kernel_shape = [3, 3, 3], pads = [1, 1, 1, {}, 1, 1]",
+                        s.between(0, 1)));
+       s.op("r", "LeakyRelu", {"c"}, "alpha = 0.25");
+     },
+     false, 2},
+    {"Conv3dTwice",
+     [](Sketch &s) {
+       s.input("x", {2, 3, 4, 6, 7});
+       s.op("c", "Conv", {"x", s.weight("w", {8, 3, 1, 3, 3}), s.weight("b", {8})},
+            "kernel_shape = [1, 3, 3], pads = [0, 1, 1, 0, 1, 1], do_relu = true");
+       s.op("d", "Conv", {"c", s.weight("v", {8, 8, 3, 1, 1}), s.weight("a", {8})},
+            fmt::format("kernel_shape = [3, 1, 1], pads = [1, 0, 0, 1, 0, 0], strides = [{}, 1, 1]",
+                        s.between(1, 2)));
+       s.op("e", "LeakyRelu", {"d"}, "alpha = 0.25");
+       s.op("r", "MaxPool", {"e"}, "kernel_shape = [1, 2, 2], strides = [1, 2, 2]");
+     },
+     false, 2},
     {"Conv3dAndPoolOfPlanes",
      [](Sketch &s) {
        s.input("x", {2, 5, s.between(1, 5), 9, 12});
@@ -1254,10 +1275,12 @@ TEST_P(CompiledLayers, GiveWhatTheLoweredNetworkGives) {
     for (unsigned seed = 1; seed <= layer.numDraws; ++seed) {
       Sketch sketch(seed);
       layer.draw(sketch);
-      // Each on its own, or the layer and its casts in a group.
+      // Each on its own, or the layer and its casts in a group. Depths may be channels, or not.
       check(sketch, {.chip = chip,
                      .mode = mode,
                      .opt = static_cast<int>(seed % 2),
+                     .without = seed % 4 < 2 ? std::vector<std::string>{}
+                                             : std::vector<std::string>{"fold-depths"},
                      .isExact = mode.scheme.isQuantized() && !endsInFloats(layer, target),
                      .needsHost = isLeftToHost(layer, target)});
     }

@@ -162,7 +162,8 @@ void CompiledNetworks::check(const Sketch &sketch, const Compilation &compilatio
   Expected<std::unique_ptr<codegen::Backend>> backend = codegen::backendOf(*compiled);
   ASSERT_TRUE(backend) << backend.error().message();
   ASSERT_NO_FATAL_FAILURE(transform(*compiled, [&](mlir::OpPassManager &passes) {
-    codegen::addCodegen(passes, **backend, {.opt = compilation.opt});
+    codegen::addCodegen(passes, **backend,
+                        {.opt = compilation.opt, .without = compilation.without});
   })) << sketch.text();
   // What the host computes would be right, too.
   compiled->walk([&](mlir::Operation *op) {

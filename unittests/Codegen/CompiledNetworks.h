@@ -40,6 +40,8 @@ struct Compilation {
   std::string chip;
   Mode mode = kModes[0];
   int opt = 1;
+  /// Heuristics that are left out, for `check`.
+  std::vector<std::string> without = {};
   /// The bits of the results are those of the lowered network.
   bool isExact = false;
   /// Some of it is computed by the host.

@@ -1,6 +1,6 @@
 // Of convolutions over three dimensions, taps along the depth become input channels, those of a
 // group together; depthwise ones are added up tap by tap.
-// RUN: tpuc-opt %s --shape-infer --chip-assign=chip=bm1684x --convert-top-to-tpu=mode=F16 --decompose -o %t.mlir --mlir-print-debuginfo --mlir-print-local-scope
+// RUN: tpuc-opt %s --shape-infer --chip-assign=chip=bm1684x --convert-top-to-tpu=mode=F16 --decompose=without=fold-depths -o %t.mlir --mlir-print-debuginfo --mlir-print-local-scope
 // RUN: FileCheck %s --input-file %t.mlir
 // RUN: tpuc-opt %t.mlir --subnet-divide | FileCheck %s --check-prefix=CHIP
 // CHIP-NOT: subnet_reason

@@ -10,7 +10,7 @@
 // GATHERED-NOT: "tpu.Gather"
 // LEFT: "tpu.Concat"{{.*}}-> tensor<1x32x10xf16>
 // LEFT: "tpu.Gather"
-// WRONG: error: --decompose: without: 'magic'; expected some of {{.*}}narrow-concat, column-gather
+// WRONG: error: --decompose: without: 'magic'; expected some of {{.*}}narrow-concat, column-gather, fold-depths
 !x = tensor<2x16x5x1xf32>
 module attributes {module.name = "net"} {
   func.func @main(%arg0: !x, %arg1: !x, %arg2: tensor<1x16x64xf32>) -> (tensor<*xf32>, tensor<*xf32>) {

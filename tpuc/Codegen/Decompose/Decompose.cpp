@@ -37,8 +37,8 @@ constexpr bool (*kDecompositions[])(OpMaker &) = {
 
 /// Of ops whose elements may be quantized: they stay what they are.
 constexpr bool (*kOfAnyType[])(OpMaker &) = {decomposeShuffleChannel, decomposeActivatedConcat,
-                                             decomposeConv3d,         decomposeDeconv3d,
-                                             decomposeWideConv,       decomposeScaleLut};
+                                             decomposeDeconv3d, decomposeWideConv,
+                                             decomposeScaleLut};
 
 /// Of ops whose rows fit no tile; they come first, as others make several layers of long rows.
 constexpr bool (*kRowDivisions[])(OpMaker &) = {decomposeLongReduce, decomposeLongPool,
@@ -90,7 +90,7 @@ struct DecomposePass : codegen::impl::DecomposeBase<DecomposePass> {
     for (Operation &op : llvm::make_early_inc_range(llvm::reverse(main.front())))
       if (op.use_empty() &&
           (isConstant(&op) || isa<tpu::CastOp, tpu::GatherOp, tpu::PermuteOp>(op) ||
-           op.hasTrait<traits::ViewLike>()))
+           op.hasTrait<traits::ViewLike>() || op.hasTrait<traits::Pointwise>()))
         op.erase();
   }
 
@@ -100,10 +100,13 @@ struct DecomposePass : codegen::impl::DecomposeBase<DecomposePass> {
       return decomposition(maker);
     };
     const bool hasPlace = backend.placeOf(op).has_value();
-    if (apply(decomposeManyDimensions) ||
+    if (apply(decomposeReshapedElements) || apply(decomposeManyDimensions) ||
         (heuristics.columnGather && apply(decomposeColumnGather)) ||
         (heuristics.narrowConcat && apply(decomposeNarrowConcat)) || apply(decomposePoolApart) ||
-        apply(decomposeSumOfTwo) || (!hasPlace && llvm::any_of(kOfAnyType, apply)))
+        apply(decomposeSumOfTwo) ||
+        (!hasPlace && (llvm::any_of(kOfAnyType, apply) || apply([&](OpMaker &maker) {
+                         return decomposeConv3d(maker, heuristics.foldDepths);
+                       }))))
       return true;
     if (!allTensors(op, std::not_fn(tpu::isQuantized)))
       return (!hasPlace && apply(decomposeStoredPool3d)) || apply(decomposeStoredExtremum);

@@ -10,6 +10,7 @@
 #include "tpuc/Codegen/Tile/Tiling.h"
 #include "tpuc/Dialect/Top/OpTraits.h"
 #include "tpuc/Dialect/Tpu/CastOps.h"
+#include "tpuc/Dialect/Tpu/MovementOps.h"
 #include "tpuc/Dialect/Tpu/TpuTraits.h"
 #include "tpuc/Dialect/Tpu/UnaryOps.h"
 
@@ -115,7 +116,58 @@ bool joinDims(Broadcast &broadcast, size_t first, int64_t lanes) {
   return broadcast.result.size() <= kMostDims;
 }
 
+/// What nobody else reads, in the dimensions in which the chip computed it: `value` may be a
+/// reshape of it, or several. Null for others.
+Value computedAs(Value value, const Backend &backend) {
+  auto reshape = value.getDefiningOp<tpu::ReshapeOp>();
+  while (reshape && reshape->hasOneUse()) {
+    value = reshape->getOperand(0);
+    reshape = value.getDefiningOp<tpu::ReshapeOp>();
+  }
+  Operation *made = value.getDefiningOp();
+  if (reshape || !made || !value.hasOneUse())
+    return {};
+  const Expected<Place> place = backend.placeOf(made);
+  return place && *place == Place::Local ? value : Value();
+}
+
 } // namespace
+
+/// Of elements that were computed in other dimensions and then reshaped, an op computes them there,
+/// and its result is reshaped. So it can be in one group with what made them.
+bool codegen::decomposeReshapedElements(OpMaker &maker) {
+  Operation *op = maker.op;
+  // Other conversions go with what reads them.
+  const bool isOfResult = isa<tpu::CastOp>(op) && llvm::all_of(op->getUsers(), [](Operation *user) {
+                            return user->hasTrait<OpTrait::IsTerminator>();
+                          });
+  if (!op->hasTrait<traits::Pointwise>() || isa<tpu::LutOp>(op) ||
+      (isa<tpu::CastOp>(op) && !isOfResult) || op->getNumResults() != 1 ||
+      (op->hasTrait<tpu::Requantizing>() && !isa<tpu::LeakyReluOp>(op)))
+    return false;
+  const auto type = OpMaker::typeOf(op->getResult(0));
+  if (type.getRank() <= static_cast<int64_t>(kMostDims))
+    return false;
+  SmallVector<Value> operands;
+  SmallVector<int64_t> dims;
+  for (Value operand : op->getOperands()) {
+    operands.push_back(operand);
+    if (isa<NoneType>(operand.getType()))
+      continue;
+    const Value source =
+        OpMaker::dimsOf(operand) == type.getShape() ? computedAs(operand, maker.backend) : Value();
+    if (!source || (!dims.empty() && OpMaker::dimsOf(source) != ArrayRef(dims)))
+      return false;
+    dims.assign(OpMaker::dimsOf(source).begin(), OpMaker::dimsOf(source).end());
+    operands.back() = source;
+  }
+  if (dims.size() > kMostDims || dims.empty())
+    return false;
+  const Value made = maker.make(op->getName().getStringRef(), "of_source", Type(type.clone(dims)),
+                                operands, op->getAttrs());
+  maker.replace(0, maker.reshaped(made, type.getShape(), "reshaped"));
+  return true;
+}
 
 /// Dimensions that all operands have, or that one of them has not at all, become one: for
 /// [1, 16, 3, 64, 64] and [16, 1, 64, 64] these are [16, 3, 64, 64] and [16, 1, 64, 64]. For

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "tpuc/Codegen/Decompose/Decompositions.h"
+#include "tpuc/Codegen/Decompose/FoldedDepths.h"
 #include "tpuc/Codegen/Decompose/RewriteOps.h"
 #include "tpuc/Codegen/Tile/Tiling.h"
 #include "tpuc/Dialect/Top/Names.h"
@@ -236,7 +237,7 @@ template <typename Op> bool decomposePool(OpMaker &maker, Op op) {
   if (!isOfPlanes)
     attributes = OpMaker::withoutActivation(attributes);
   setWindow(maker, attributes, *window, hasPlanes ? ArrayRef<size_t>{1, 2} : ArrayRef<size_t>{1});
-  Value value = maker.reshaped(
+  Value value = maker.viewed(
       op.getInput(), {dims[0], dims[1] * dims[2], dims[3], hasPlanes ? dims[4] : 1}, "planes");
   if (isa<tpu::AvgPoolOp>(op) && !isOfPlanes)
     value = maker.widened(value);
@@ -327,22 +328,6 @@ SmallVector<Value> planesOfTaps(OpMaker &maker, Value padded, const top::Window 
     taps.push_back(
         maker.sliced(padded, 1, tap * window.dilations[0], span, "tap", window.strides[0]));
   return taps;
-}
-
-/// The planes under windows over depths, as channels of pictures that follow each other. Null
-/// where the chip cannot load them so.
-Value packedPlanes(OpMaker &maker, Value input, int64_t depths, int64_t kernel, int64_t stride,
-                   int64_t pad) {
-  const ArrayRef<int64_t> dims = OpMaker::dimsOf(input);
-  const SmallVector<int64_t> pictures = {dims[0] * depths, kernel * dims[1], dims[3], dims[4]};
-  auto packed = maker.builder.create<tpu::PackRowsOp>(
-      NameLoc::get(maker.builder.getStringAttr(tensorNames(maker.op)[0] + "_planes")),
-      OpMaker::typeOf(input).clone(pictures), input, kernel, stride, pad);
-  const Expected<Place> place = maker.backend.placeOf(packed);
-  if (place && *place == Place::Alias)
-    return packed.getOutput();
-  packed->erase();
-  return {};
 }
 
 /// Taps along the depth become input channels of a convolution over planes, those of each group
@@ -507,7 +492,7 @@ bool codegen::decomposeLargePool(OpMaker &maker) {
   });
 }
 
-bool codegen::decomposeConv3d(OpMaker &maker) {
+bool codegen::decomposeConv3d(OpMaker &maker, bool foldsDepths) {
   auto op = dyn_cast<tpu::ConvOp>(maker.op);
   const std::optional<Tensor> filter =
       op ? OpMaker::constantOf(op.getFilter()) : std::optional<Tensor>();
@@ -518,18 +503,17 @@ bool codegen::decomposeConv3d(OpMaker &maker) {
   if (!window)
     return false;
   const auto &out = window->output;
-  if (Value depths = convolvedDepths(maker, op, *filter, *window)) {
-    maker.replace(0, maker.finished(depths, 0));
-    return true;
-  }
-  const auto group = static_cast<int64_t>(op.getGroup());
-  // Sums of integers are scaled once, so that all taps are in one convolution.
-  const bool sumsTaps = window->kernel[0] > 1 && group > 1 && group == out[1] &&
-                        filter->shape()[1] == 1 && !tpu::isQuantized(op.getInput());
   NamedAttrList attributes = withoutWindow(op);
   setWindow(maker, attributes, *window, {1, 2});
-  Value value = convolvedPlanes(maker, op, *filter, *window, attributes);
+  Value value = convolvedDepths(maker, op, *filter, *window);
+  bool isOfDepths = value != nullptr;
+  if (!value)
+    value = convolvedPlanes(maker, op, *filter, *window, attributes);
   if (!value) {
+    const auto group = static_cast<int64_t>(op.getGroup());
+    // Sums of integers are scaled once, so that all taps are in one convolution.
+    const bool sumsTaps = window->kernel[0] > 1 && group > 1 && group == out[1] &&
+                          filter->shape()[1] == 1 && !tpu::isQuantized(op.getInput());
     const Value input = sumsTaps ? maker.widened(op.getInput()) : op.getInput();
     const Value planes =
         paddedPlanes(maker, maker.permuted(input, {0, 2, 1, 3, 4}, "planes"), *window);
@@ -537,8 +521,22 @@ bool codegen::decomposeConv3d(OpMaker &maker) {
     value = (sumsTaps ? summedTaps : convolvedChannels)(
         maker, op, planesOfTaps(maker, planes, *window), *filter, attributes, flat);
   }
-  value = maker.reshaped(value, {out[0], out[2], out[1], out[3], out[4]}, "depths");
-  maker.replace(0, maker.finished(maker.permuted(value, {0, 2, 1, 3, 4}, "turned"), 0));
+  if (auto apart = value.getDefiningOp<tpu::ConvOp>(); apart && foldsDepths) {
+    if (Value blocks = convolvedBlocks(maker, op, *filter, *window, attributes, apart)) {
+      value = blocks;
+      isOfDepths = false;
+      apart = value.getDefiningOp<tpu::ConvOp>();
+    }
+    if (Value folds = convolvedFolds(maker, op, *filter, *window, attributes, apart)) {
+      maker.replace(0, maker.finished(folds, 0));
+      return true;
+    }
+  }
+  if (!isOfDepths) {
+    value = maker.reshaped(value, {out[0], out[2], out[1], out[3], out[4]}, "depths");
+    value = maker.permuted(value, {0, 2, 1, 3, 4}, "turned");
+  }
+  maker.replace(0, maker.finished(value, 0));
   return true;
 }
 

@@ -82,6 +82,8 @@ bool decomposeLongIntegers(OpMaker &maker);
 /// Element-wise ops of more than 4 dimensions, of which some can be joined. Also of quantized
 /// tensors.
 bool decomposeManyDimensions(OpMaker &maker);
+/// Ops on elements that a reshape gave more than four dimensions: on what was reshaped.
+bool decomposeReshapedElements(OpMaker &maker);
 /// Rotary positions by constant angles: products with cosines and sines.
 bool decomposeRope(OpMaker &maker);
 /// Whether `rows` rows of `width` elements, those of all heads, are turned by one product: it has
@@ -116,7 +118,8 @@ bool decomposeMatMul(OpMaker &maker);
 /// pools of stored integers, maxima and means of whole volumes.
 bool decomposePool3d(OpMaker &maker);
 bool decomposeStoredPool3d(OpMaker &maker);
-bool decomposeConv3d(OpMaker &maker);
+/// `foldsDepths`: depths of convolutions may become channels.
+bool decomposeConv3d(OpMaker &maker, bool foldsDepths);
 bool decomposeDeconv3d(OpMaker &maker);
 /// Pools with strides that the chip does not have, whose windows follow each other.
 bool decomposePoolApart(OpMaker &maker);

@@ -8,10 +8,12 @@
 
 #include "tpuc/Codegen/Decompose/OpMaker.h"
 #include "tpuc/Dialect/Top/Names.h"
+#include "tpuc/Dialect/Top/OpTraits.h"
 #include "tpuc/Dialect/Top/StructureOps.h"
 #include "tpuc/Dialect/Top/TypeUtils.h"
 #include "tpuc/Dialect/Tpu/CastOps.h"
 #include "tpuc/Dialect/Tpu/MovementOps.h"
+#include "tpuc/Dialect/Tpu/StoredType.h"
 #include "tpuc/Dialect/Tpu/UnaryOps.h"
 #include "tpuc/Support/Convert.h"
 
@@ -43,6 +45,34 @@ Value OpMaker::reshaped(Value value, ArrayRef<int64_t> dims, StringRef what) {
   NamedAttrList attributes;
   attributes.set("shape", builder.getI64ArrayAttr(dims));
   return make<tpu::ReshapeOp>(what, dims, {value, none()}, attributes);
+}
+
+/// Whether `made` is computed from the elements in the same place of tensors of the same
+/// dimensions alone, for one reader.
+static bool keepsPlaces(Operation *made) {
+  return made && made->hasTrait<traits::Pointwise>() && made->getNumResults() == 1 &&
+         made->hasOneUse() && !isa<tpu::LutOp>(made) &&
+         (isa<tpu::CastOp>(made) || !tpu::isQuantized(made->getResult(0))) &&
+         llvm::all_of(made->getOperands(), [&](Value operand) {
+           return isa<NoneType>(operand.getType()) ||
+                  OpMaker::dimsOf(operand) == OpMaker::dimsOf(made->getResult(0));
+         });
+}
+
+Value OpMaker::viewed(Value value, ArrayRef<int64_t> dims, StringRef what) {
+  Operation *made = value.getDefiningOp();
+  if (auto reshape = dyn_cast_or_null<tpu::ReshapeOp>(made);
+      reshape && dimsOf(reshape->getOperand(0)) == dims)
+    return reshape->getOperand(0);
+  if (dimsOf(value) == dims || !keepsPlaces(made))
+    return reshaped(value, dims, what);
+  SmallVector<Value> operands;
+  for (auto [index, operand] : llvm::enumerate(made->getOperands()))
+    operands.push_back(isa<NoneType>(operand.getType())
+                           ? operand
+                           : viewed(operand, dims, (what + Twine(index)).str()));
+  return make(made->getName().getStringRef(), (what + "_elements").str(),
+              Type(typeOf(value).clone(dims)), operands, made->getAttrs());
 }
 
 Value OpMaker::permuted(Value value, ArrayRef<int64_t> order, StringRef what) {

@@ -51,6 +51,10 @@ public:
 
   /// Of a constant: another constant.
   mlir::Value reshaped(mlir::Value value, llvm::ArrayRef<int64_t> dims, llvm::StringRef what);
+  /// The same where `value` may be a reshape of what has these dimensions, maybe through ops on
+  /// single elements that nothing else reads: then these compute on `dims`, and nothing is
+  /// reshaped.
+  mlir::Value viewed(mlir::Value value, llvm::ArrayRef<int64_t> dims, llvm::StringRef what);
   mlir::Value permuted(mlir::Value value, llvm::ArrayRef<int64_t> order, llvm::StringRef what);
   /// Every `step`-th of the elements [begin, begin + size) of a dimension.
   mlir::Value sliced(mlir::Value value, int64_t axis, int64_t begin, int64_t size,
