@@ -9,8 +9,11 @@
 #include "tpuc/Codegen/Decompose/Decompositions.h"
 #include "tpuc/Codegen/Decompose/FoldedDepths.h"
 #include "tpuc/Codegen/Decompose/RewriteOps.h"
+#include "tpuc/Codegen/Group/WindowCost.h"
+#include "tpuc/Codegen/Layers.h"
 #include "tpuc/Codegen/Tile/Tiling.h"
 #include "tpuc/Dialect/Top/Names.h"
+#include "tpuc/Dialect/Top/OpTraits.h"
 #include "tpuc/Dialect/Top/ShapeInference.h"
 #include "tpuc/Dialect/Top/WindowShapes.h"
 #include "tpuc/Dialect/Tpu/BinaryOps.h"
@@ -127,7 +130,72 @@ Value pooledPictures(OpMaker &maker, StringRef what, ArrayRef<int64_t> out, Valu
   return blocks;
 }
 
-/// A pool over two dimensions by blocks; false where that is not possible either.
+/// A pool of pictures whose strides the chip does not have, by divisors of them: of its windows
+/// those remain that the strides reach. Null for others.
+template <typename Op>
+Value pooledOften(OpMaker &maker, Op op, NamedAttrList attributes, const top::Window &window) {
+  const SmallVector<int64_t> dims(OpMaker::dimsOf(op.getInput()));
+  const auto tried = [&](ArrayRef<int64_t> strides) -> Value {
+    SmallVector<int64_t> out = {dims[0], dims[1]};
+    for (size_t axis = 0; axis < 2; ++axis)
+      out.push_back((dims[axis + 2] + window.padsBegin[axis] + window.padsEnd[axis] -
+                     (window.kernel[axis] - 1) * window.dilations[axis] - 1) /
+                        strides[axis] +
+                    1);
+    attributes.set("strides", maker.builder.getI64ArrayAttr(strides));
+    const Type type = OpMaker::typeOf(op.getOutput()).clone(out);
+    const Value made = maker.make(Op::getOperationName(), "often", type, op.getInput(), attributes);
+    if (fittingPlaceOf(made.getDefiningOp(), maker.backend))
+      return made;
+    made.getDefiningOp()->erase();
+    return {};
+  };
+  SmallVector<int64_t> own(window.strides.begin(), window.strides.end());
+  for (size_t axis = 0; axis < 2; ++axis)
+    for (int64_t divisor = own[axis] / 2; divisor > 0; --divisor) {
+      if (own[axis] % divisor != 0)
+        continue;
+      SmallVector<int64_t> strides = own;
+      strides[axis] = divisor;
+      Value value = tried(strides);
+      if (!value)
+        continue;
+      const int64_t step = own[axis] / divisor;
+      return maker.sliced(value, static_cast<int64_t>(axis) + 2, 0,
+                          (window.output[axis + 2] - 1) * step + 1, "windows", step);
+    }
+  return {};
+}
+
+/// What a pool of `pictures` takes with what moves elements in front of it and behind it. If the
+/// chip computes `pictures` for the pool itself, they need not be stored and loaded. None where it
+/// does not compute the pool.
+std::optional<int64_t> poolCost(Value result, Value pictures, const Backend &backend) {
+  const auto moved = [&](Value value) {
+    const RankedTensorType type = OpMaker::typeOf(value);
+    return 2 * backend.transferCycles(globalBytes(type),
+                                      type.getNumElements() / type.getShape().back());
+  };
+  int64_t cycles = 0;
+  for (Value value = result; value != pictures; value = value.getDefiningOp()->getOperand(0)) {
+    Operation *op = value.getDefiningOp();
+    if (!isa<tpu::MaxPoolOp, tpu::AvgPoolOp>(op)) {
+      cycles += op->hasTrait<traits::ViewLike>() ? 0 : moved(value);
+      continue;
+    }
+    const std::optional<int64_t> own = layerCost(op, backend);
+    if (!own)
+      return std::nullopt;
+    cycles += *own;
+    Operation *made = pictures.getDefiningOp();
+    const Expected<Place> place = made ? backend.placeOf(made) : Place::Global;
+    if (op->getOperand(0) == pictures && place && *place == Place::Local)
+      cycles -= moved(pictures);
+  }
+  return cycles;
+}
+
+/// A pool over two dimensions by blocks, or with shorter strides; false where neither is possible.
 template <typename Op> bool poolApart(OpMaker &maker, Op op) {
   const ArrayRef<int64_t> dims = OpMaker::dimsOf(op.getInput());
   const Expected<top::Window> window = top::poolWindow(top::windowSpec(op), dims);
@@ -136,21 +204,21 @@ template <typename Op> bool poolApart(OpMaker &maker, Op op) {
   NamedAttrList attributes = withoutWindow(op);
   setWindow(maker, attributes, *window, {0, 1});
   const SmallVector<int64_t> out(window->output.begin(), window->output.end());
-  const Value value =
+  const Value blocks =
       pooledBlocks<Op>(maker, "rows", out, OpMaker::typeOf(op.getOutput()).getElementType(),
                        op.getInput(), attributes, *window, 0);
-  if (!value)
-    return false;
-  // Of one row of windows nothing has to be joined.
-  Operation *made = value.getDefiningOp();
-  if (!isa<Op>(made))
-    made = made->getOperand(0).getDefiningOp();
-  if (fittingPlaceOf(made, maker.backend)) {
-    maker.replace(0, value);
-    return true;
-  }
-  eraseUnused(value.getDefiningOp());
-  return false;
+  const Value often = pooledOften(maker, op, attributes, *window);
+  const auto costOf = [&](Value value) {
+    return value ? poolCost(value, op.getInput(), maker.backend) : std::nullopt;
+  };
+  const std::optional<int64_t> ofBlocks = costOf(blocks), ofOften = costOf(often);
+  const bool takesBlocks = ofBlocks && (!ofOften || *ofBlocks <= *ofOften);
+  if (ofBlocks || ofOften)
+    maker.replace(0, takesBlocks ? blocks : often);
+  for (Value value : {blocks, often})
+    if (value && value.use_empty())
+      eraseUnused(value.getDefiningOp());
+  return ofBlocks || ofOften;
 }
 
 /// Whether a window leaves what lies along an axis as it is.

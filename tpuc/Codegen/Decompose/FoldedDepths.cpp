@@ -8,7 +8,7 @@
 
 #include "tpuc/Codegen/Decompose/FoldedDepths.h"
 #include "tpuc/Codegen/Decompose/RewriteOps.h"
-#include "tpuc/Codegen/Group/GroupSearch.h"
+#include "tpuc/Codegen/Group/WindowCost.h"
 #include "tpuc/Codegen/Layers.h"
 #include "tpuc/Dialect/Top/Names.h"
 #include "tpuc/Dialect/Top/StructureOps.h"
@@ -95,20 +95,6 @@ void repeatEach(OpMaker &maker, NamedAttrList &attributes, const Places &places)
               each[static_cast<unsigned>(channel)];
       attributes.set(name, maker.builder.getArrayAttr(all));
     }
-}
-
-/// What a layer takes alone. None: it fits no tile, or the chip does not compute it in local
-/// memory.
-std::optional<int64_t> estimateOf(Operation *op, const Backend &backend) {
-  const Expected<Place> place = backend.placeOf(op);
-  if (!place || *place != Place::Local)
-    return std::nullopt;
-  GroupPlanner planner(backend, Footprint::capacityOf(backend.info()), {});
-  GroupTable table(op, planner, backend);
-  ThreadPool alone(1);
-  if (!table.fill(alone))
-    return std::nullopt;
-  return table.estimateOf(table.best({}).front());
 }
 
 /// Whether depths may be channels of a convolution with this filter and this bias.
@@ -199,7 +185,7 @@ Value codegen::convolvedBlocks(OpMaker &maker, tpu::ConvOp op, const Tensor &fil
   const auto &out = window.output;
   const auto taps = filter.shape().dims();
   PictureConvolution convolution(maker, op, filter, window, attributes);
-  std::optional<int64_t> least = estimateOf(apart, maker.backend);
+  std::optional<int64_t> least = layerCost(apart, maker.backend);
   const auto placesOf = [&](int64_t block) {
     return Places{.results = block,
                   .inputs = (block - 1) * window.strides[0] +
@@ -223,7 +209,7 @@ Value codegen::convolvedBlocks(OpMaker &maker, tpu::ConvOp op, const Tensor &fil
     if (!pictures)
       break;
     const Value tried = convolution.tried("of_blocks", pictures, dimsOf(block), places);
-    const std::optional<int64_t> cycles = estimateOf(tried.getDefiningOp(), maker.backend);
+    const std::optional<int64_t> cycles = layerCost(tried.getDefiningOp(), maker.backend);
     eraseUnused(tried.getDefiningOp());
     if (cycles && (!least || *cycles < *least)) {
       least = cycles;
@@ -255,8 +241,8 @@ Value codegen::convolvedFolds(OpMaker &maker, tpu::ConvOp op, const Tensor &filt
   const bool isThere = areThere(op.getInput(), pictureDims, maker.backend);
   const Value tried = convolution.tried(
       "of_folds", maker.reshaped(op.getInput(), pictureDims, "folds"), outDims, places);
-  const std::optional<int64_t> others = estimateOf(apart, maker.backend);
-  std::optional<int64_t> cycles = estimateOf(tried.getDefiningOp(), maker.backend);
+  const std::optional<int64_t> others = layerCost(apart, maker.backend);
+  std::optional<int64_t> cycles = layerCost(tried.getDefiningOp(), maker.backend);
   eraseUnused(tried.getDefiningOp());
   // What is made as these pictures need not be stored and loaded.
   const RankedTensorType type = OpMaker::typeOf(op.getInput());

@@ -89,3 +89,15 @@ std::optional<double> codegen::windowCost(const OpWindow &window, WindowClone &c
   }
   return sum;
 }
+
+std::optional<int64_t> codegen::layerCost(Operation *op, const Backend &backend) {
+  const Expected<Place> place = backend.placeOf(op);
+  if (!place || *place != Place::Local)
+    return std::nullopt;
+  GroupPlanner planner(backend, Footprint::capacityOf(backend.info()), {});
+  GroupTable table(op, planner, backend);
+  ThreadPool alone(1);
+  if (!table.fill(alone))
+    return std::nullopt;
+  return table.estimateOf(table.best({}).front());
+}

@@ -43,6 +43,10 @@ using GroupPrice =
 std::optional<double> windowCost(const OpWindow &window, WindowClone &clone, const Backend &backend,
                                  GroupPrice price);
 
+/// What a layer takes in a group of its own. None: it fits no tile, or the chip does not compute it
+/// in local memory.
+std::optional<int64_t> layerCost(mlir::Operation *op, const Backend &backend);
+
 } // namespace tpuc::codegen
 
 #endif // TPUC_CODEGEN_GROUP_WINDOWCOST_H
