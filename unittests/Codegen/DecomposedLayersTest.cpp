@@ -79,6 +79,15 @@ constexpr RewrittenLayer kRewritten[] = {
          dims.push_back(s.between(1, 9));
        s.op("r", "ShuffleChannel", {s.input("x", dims)}, fmt::format("group = {} : i64", groups));
      }},
+    {"ShuffleChannelOfParts",
+     [](Sketch &s) {
+       const Dims dims = {s.between(1, 3), s.among({1, 4, 30}), s.between(3, 9), 32};
+       std::vector<std::string> parts;
+       for (int64_t part = 0, count = s.between(2, 3); part < count; ++part)
+         parts.push_back(s.input(fmt::format("x{}", part), dims));
+       s.op("c", "Concat", parts, "axis = 1 : i64");
+       s.op("r", "ShuffleChannel", {"c"}, fmt::format("group = {} : i64", parts.size()));
+     }},
     {"ConcatWithRelu", [](Sketch &s) { drawActivatedConcat(s, ""); }},
     {"ConcatWithReluAndLimit",
      [](Sketch &s) { drawActivatedConcat(s, ", relu_limit = 0.5 : f64"); }, false, true},

@@ -89,7 +89,7 @@ struct DecomposePass : codegen::impl::DecomposeBase<DecomposePass> {
     }
     for (Operation &op : llvm::make_early_inc_range(llvm::reverse(main.front())))
       if (op.use_empty() &&
-          (isConstant(&op) || isa<tpu::CastOp, tpu::GatherOp, tpu::PermuteOp>(op) ||
+          (isConstant(&op) || isa<tpu::CastOp, tpu::ConcatOp, tpu::GatherOp, tpu::PermuteOp>(op) ||
            op.hasTrait<traits::ViewLike>() || op.hasTrait<traits::Pointwise>()))
         op.erase();
   }

@@ -8,6 +8,7 @@
 
 #include "tpuc/Codegen/Decompose/Decompositions.h"
 #include "tpuc/Codegen/Decompose/RewriteOps.h"
+#include "tpuc/Codegen/Layers.h"
 #include "tpuc/Dialect/Tpu/MovementOps.h"
 #include "tpuc/Dialect/Tpu/StoredType.h"
 #include "tpuc/Dialect/Tpu/UnaryOps.h"
@@ -17,6 +18,20 @@
 using namespace mlir;
 using namespace tpuc;
 using namespace tpuc::codegen;
+
+/// The parts that only a concatenation of `groups` equal ones joins along the channels of several
+/// images, and nothing else reads that. Empty for others: parts of one image lie in place.
+static ValueRange joinedParts(Value value, int64_t groups) {
+  auto concat = value.getDefiningOp<tpu::ConcatOp>();
+  if (!concat || !concat->hasOneUse() || concat.getDoRelu() || OpMaker::dimsOf(value)[0] == 1 ||
+      OpMaker::frontAxis(concat.getAxis(), value) != 1 ||
+      static_cast<int64_t>(concat.getInputs().size()) != groups ||
+      !llvm::all_equal(concat.getInputs().getTypes()) ||
+      OpMaker::typeOf(concat.getInputs().front()).getElementType() !=
+          OpMaker::typeOf(value).getElementType())
+    return {};
+  return concat.getInputs();
+}
 
 /// [N, g * n, ...] as [N, g, n, ...] with the two swapped: output[b, j * g + i] = input[b, i * n +
 /// j].
@@ -30,6 +45,21 @@ bool codegen::decomposeShuffleChannel(OpMaker &maker) {
     return false;
   // What lies behind the channels moves as one.
   const int64_t inner = ShapedType::getNumElements(dims.drop_front(2));
+  // Channels of parts that are joined are put side by side at once. Where channels are so short
+  // that each costs far more than its elements, it takes less to join them first and to turn
+  // matrices.
+  const auto movedIn = [&, bytes = globalBytes(op.getInput().getType())](int64_t rows) {
+    return maker.backend.transferCycles(bytes, rows);
+  };
+  const ValueRange parts = joinedParts(op.getInput(), groups);
+  if (!parts.empty() && 2 * movedIn(dims[0] * dims[1]) <= 3 * movedIn(dims[0])) {
+    SmallVector<Value> apart;
+    for (auto [index, part] : llvm::enumerate(parts))
+      apart.push_back(maker.reshaped(part, {dims[0], dims[1] / groups, 1, inner},
+                                     ("part" + Twine(index)).str()));
+    maker.replace(0, maker.reshaped(maker.joined(apart, 2, "interleaved"), dims, "shuffled"));
+    return true;
+  }
   const SmallVector<int64_t> parted = {dims[0], groups, dims[1] / groups, inner};
   const Value swapped =
       maker.permuted(maker.reshaped(op.getInput(), parted, "groups"), {0, 2, 1, 3}, "swapped");
