@@ -1078,6 +1078,16 @@ const std::vector<Layer> kLayers = {
        s.op("r", "Abs", {"b"});
      }},
     // Short pieces of many rows, and columns that are chosen: as columns, too.
+    {"ConcatOfRepeatedNumbers",
+     [](Sketch &s) {
+       const int64_t images = s.between(1, 3), length = s.among({9, 70});
+       s.input("x", {images, s.among({5, 64}), length});
+       s.input("y", {images, s.among({3, 40}), 1});
+       s.op("a", "Relu", {"x"});
+       s.op("b", "Expand", {"y", "n"}, fmt::format("shape = [1, 1, {}]", length));
+       s.op("j", "Concat", {"a", "b"}, "axis = 1 : i64");
+       s.op("r", "Relu", {"j"});
+     }},
     {"ConcatOfShortPieces",
      [](Sketch &s) {
        const int64_t rows = s.among({5, 16, 70});

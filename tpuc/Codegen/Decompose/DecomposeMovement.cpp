@@ -9,6 +9,8 @@
 #include "tpuc/Codegen/Decompose/Decompositions.h"
 #include "tpuc/Codegen/Decompose/RewriteOps.h"
 #include "tpuc/Codegen/Layers.h"
+#include "tpuc/Codegen/Tile/Tiling.h"
+#include "tpuc/Dialect/Tpu/BinaryOps.h"
 #include "tpuc/Dialect/Tpu/MovementOps.h"
 #include "tpuc/Dialect/Tpu/StoredType.h"
 #include "tpuc/Dialect/Tpu/UnaryOps.h"
@@ -64,6 +66,44 @@ bool codegen::decomposeShuffleChannel(OpMaker &maker) {
   const Value swapped =
       maker.permuted(maker.reshaped(op.getInput(), parted, "groups"), {0, 2, 1, 3}, "swapped");
   maker.replace(0, maker.reshaped(swapped, dims, "shuffled"));
+  return true;
+}
+
+bool codegen::decomposeExpand(OpMaker &maker) {
+  auto op = dyn_cast<tpu::ExpandOp>(maker.op);
+  if (!op || !OpMaker::isFloat(op.getInput()) || OpMaker::constantOf(op.getInput()))
+    return false;
+  const ArrayRef<int64_t> out = OpMaker::dimsOf(op.getOutput());
+  const RankedTensorType type = OpMaker::typeOf(op.getInput());
+  // So many dimensions in front are the input's; behind them it has one element.
+  size_t own = out.size();
+  for (int64_t inner = 1;
+       own > 0 && inner != ShapedType::getNumElements(out) / type.getNumElements();)
+    inner *= out[--own];
+  const ArrayRef<int64_t> kept = out.take_front(own);
+  const size_t repeated = out.size() - own;
+  if (own < 2 || repeated == 0 || type.getShape().size() < repeated ||
+      ShapedType::getNumElements(kept) != type.getNumElements() ||
+      ShapedType::getNumElements(type.getShape().take_back(repeated)) != 1)
+    return false;
+  // The ones are loaded, too, and stay in every lane.
+  constexpr int64_t kFewestNumbers = 8, kMostOnes = int64_t{1} << 14;
+  if (type.getNumElements() < kFewestNumbers ||
+      ShapedType::getNumElements(out.drop_front(own)) > kMostOnes)
+    return false;
+  SmallVector<int64_t> numberDims(kept), onesDims(own, 1);
+  numberDims.append(repeated, 1);
+  llvm::append_range(onesDims, out.drop_front(own));
+  Tensor ones(DataType::F32, Shape(std::span(onesDims.data(), onesDims.size())));
+  std::ranges::fill(ones.mutableData<float>(), 1.0F);
+  const Value numbers = maker.reshaped(op.getInput(), numberDims, "numbers");
+  const Value made =
+      maker.make<tpu::MulOp>("repeated", out, {numbers, maker.weight(ones, "ones", numbers)});
+  if (!fittingPlaceOf(made.getDefiningOp(), maker.backend) || !maker.isLocal(made)) {
+    eraseUnused(made.getDefiningOp());
+    return false;
+  }
+  maker.replace(0, maker.finished(made, 0));
   return true;
 }
 

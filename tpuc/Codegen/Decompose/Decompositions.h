@@ -51,6 +51,9 @@ bool decomposeScale(OpMaker &maker);
 bool decomposePower(OpMaker &maker);
 bool decomposeTrilu(OpMaker &maker);
 
+/// Floats that are repeated along all that lies behind them: a product with ones, which can be in
+/// a group, where a move would go through global memory.
+bool decomposeExpand(OpMaker &maker);
 /// Channels that are interleaved: a permute. Also of quantized tensors.
 bool decomposeShuffleChannel(OpMaker &maker);
 /// Concatenations with an activation: of parts that have it. Also of quantized tensors, where the

@@ -33,7 +33,7 @@ bool codegen::isInPlaceConcat(Operation *op, const Backend &backend) {
   const Value result = concat.getOutput();
   const auto rank = static_cast<int64_t>(shapeOf(result).size());
   const int64_t axis = concat.getAxis();
-  if (rank != 4 || (axis != 1 && axis != 1 - rank))
+  if ((rank != 3 && rank != 4) || (axis != 1 && axis != 1 - rank))
     return false;
   llvm::DenseSet<Value> seen;
   for (Value operand : op->getOperands())

@@ -14,7 +14,8 @@
 namespace tpuc::codegen {
 
 /// Whether `op` is a concatenation of channels that a group may contain, in tiles of one image
-/// each. By itself it is a move in global memory.
+/// each: of pictures, or of one dimension behind the channels. By itself it is a move in global
+/// memory.
 bool isInPlaceConcat(mlir::Operation *op, const Backend &backend);
 
 /// Whether operand `index` of `concat` lies where the chip would put its channels of the result, if
