@@ -742,6 +742,47 @@ TEST(QuantizedResize, BetweenPixels) {
     }
 }
 
+/// `times` as many elements, between the centres of pixels.
+std::vector<ResizeTap> tapsOfTimes(int64_t input, int64_t times) {
+  std::vector<ResizeTap> taps;
+  for (int64_t at = 0; at < times * input; ++at) {
+    const double point = (static_cast<double>(at) + 0.5) / static_cast<double>(times) - 0.5;
+    const auto left = static_cast<int64_t>(std::floor(point));
+    taps.push_back({std::max<int64_t>(left, 0), std::min(left + 1, input - 1),
+                    point - static_cast<double>(left)});
+  }
+  return taps;
+}
+
+TEST(QuantizedResize, OfFewPixelsHasWeightsInTensors) {
+  for (DataType type : kByteTypes)
+    for (const Shape &shape : {Shape{1, 16, 1, 1}, Shape{1, 70, 2, 3}, Shape{3, 9, 3, 2}}) {
+      constexpr int64_t kTimes = 12;
+      const Shape larger{shape[0], shape[1], kTimes * shape[2], kTimes * shape[3]};
+      Tensor input = randomBytes(type, shape, 1);
+      Bench bench;
+      QuantizedResize resize;
+      resize.input = bench.load(input);
+      resize.output = bench.local(type, {larger[0], larger[1], larger[2], larger[3]});
+      resize.rows = tapsOfTimes(shape[2], kTimes);
+      resize.columns = tapsOfTimes(shape[3], kTimes);
+      resize.requantize = factorNear(std::ldexp(1.1, 22), 0);
+      resize.scratch = bench.scratch(quantizedResizeScratch(resize));
+      expectOk(emitQuantizedResize(bench.builder, resize));
+      EXPECT_LE(bench.builder.numCommands(Engine::Tiu), 60u);
+      GlobalTensor stored = bench.store(resize.output);
+      bench.run();
+      kernels::ResizeParams params;
+      params.mode = kernels::ResampleMode::Linear;
+      params.scales = {1, 1, kTimes, kTimes};
+      Tensor wanted(type, larger);
+      ThreadPool threads(1);
+      kernels::integerResizeLinear(
+          input, params, 0, paramsOf(std::span(&resize.requantize, 1), type), wanted, threads);
+      expectSame(bench.get(stored), wanted);
+    }
+}
+
 TEST(QuantizedResize, WeightsAddUp) {
   EXPECT_EQ(tapWeights(0), (std::array<int64_t, 2>{2048, 0}));
   EXPECT_EQ(tapWeights(0.5), (std::array<int64_t, 2>{1024, 1024}));

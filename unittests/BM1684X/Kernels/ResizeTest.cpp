@@ -134,6 +134,29 @@ TEST(Resize, FewCommandsForRegularScales) {
   EXPECT_LE(bench.builder.numCommands(Engine::Tiu), 20u);
 }
 
+/// The commands of a resize of squares with 16 channels.
+size_t commandsOf(int64_t input, int64_t output) {
+  Bench bench;
+  Resize resize;
+  resize.input = bench.local(DataType::F32, {1, 16, input, input});
+  resize.output = bench.local(DataType::F32, {1, 16, output, output});
+  resize.rows = resize.columns = bilinearTaps(input, output);
+  resize.scratch = bench.scratch(resizeScratch(resize));
+  expectOk(emitResize(bench.builder, resize));
+  return bench.builder.numCommands(Engine::Tiu);
+}
+
+TEST(Resize, OfFewPixelsHasWeightsInTensors) {
+  // With images, rows and channels that commands have no axis left for.
+  for (const Shape &shape : {Shape{1, 16, 1, 1}, Shape{1, 16, 2, 2}, Shape{3, 70, 2, 3},
+                             Shape{1, 70, 1, 3}, Shape{5, 9, 3, 3}, Shape{1, 9, 6, 5}})
+    expectResize(DataType::F32, shape, bilinearTaps(shape[2], 24), bilinearTaps(shape[3], 24));
+  // One element is copied to all others, on each axis.
+  EXPECT_EQ(commandsOf(1, 24), 2u);
+  // 12 pairs of weights; three commands between two elements, and one for both edges.
+  EXPECT_EQ(commandsOf(2, 24), 2 * 12 + 2 * 4u);
+}
+
 TEST(Resize, RefusesByName) {
   Resize resize;
   resize.input = localTensor(DataType::F32, {1, 2, 4, 4});

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "tpuc/Target/BM1684X/Kernels/Resize.h"
+#include "tpuc/Target/BM1684X/Kernels/AxisTaps.h"
 #include "tpuc/Target/BM1684X/Kernels/Commands.h"
 #include "tpuc/Target/BM1684X/Kernels/Requant.h"
 #include "tpuc/Target/BM1684X/Kernels/ScratchAllocator.h"
@@ -16,7 +17,6 @@
 #include <cmath>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <map>
 
 namespace tpuc::bm1684x {
 
@@ -79,49 +79,6 @@ Expected<void> emitUpsampleNearest(Builder &builder, const UpsampleNearest &upsa
 
 namespace {
 
-/// Output elements at equal distances whose taps are at equal distances and weigh the same.
-struct Run {
-  int64_t to = 0, toStep = 1;
-  int64_t from = 0, fromStep = 1;
-  int64_t toSecond = 0; ///< From the first tap to the second.
-  double weight = 0;
-  int64_t count = 0;
-};
-
-/// Whether the element fits to the end of the run; the second element decides the distances.
-bool extend(Run &run, int64_t to, const ResizeTap &tap) {
-  int64_t toStep = to - (run.to + (run.count - 1) * run.toStep);
-  int64_t fromStep = tap.first - (run.from + (run.count - 1) * run.fromStep);
-  if (run.count > 1 && (toStep != run.toStep || fromStep != run.fromStep))
-    return false;
-  run.toStep = toStep;
-  run.fromStep = fromStep;
-  ++run.count;
-  return true;
-}
-
-/// The fewest runs are not looked for: taps of a scale that is a ratio of small numbers repeat, and
-/// each class of taps is a run.
-std::vector<Run> runsOf(const std::vector<ResizeTap> &taps) {
-  using Key = std::pair<int64_t, int64_t>;
-  std::map<Key, std::vector<Run>> classes;
-  for (size_t i = 0; i < taps.size(); ++i) {
-    ResizeTap tap = taps[i];
-    if (tap.secondWeight == 0)
-      tap.second = tap.first;
-    const auto to = static_cast<int64_t>(i);
-    constexpr double kSame = 1 << 24;
-    Key key{std::llround(tap.secondWeight * kSame), tap.second - tap.first};
-    std::vector<Run> &runs = classes[key];
-    if (runs.empty() || !extend(runs.back(), to, tap))
-      runs.push_back({to, 1, tap.first, 1, tap.second - tap.first, tap.secondWeight, 1});
-  }
-  std::vector<Run> all;
-  for (const auto &[key, runs] : classes)
-    all.insert(all.end(), runs.begin(), runs.end());
-  return all;
-}
-
 bool isIdentity(const std::vector<ResizeTap> &taps, int64_t extent) {
   for (size_t i = 0; i < taps.size(); ++i)
     if (taps[i].first != static_cast<int64_t>(i) || taps[i].secondWeight != 0)
@@ -129,60 +86,31 @@ bool isIdentity(const std::vector<ResizeTap> &taps, int64_t extent) {
   return static_cast<int64_t>(taps.size()) == extent;
 }
 
-/// What the elements of a run are multiplied with: floats, or where the sums are integers those of
-/// 16 bits. Without a second weight floats are as they are.
-struct Weights {
-  Immediate first, second;
-  bool hasFirst = true, hasSecond = true;
-};
-
-Weights weightsOf(const Run &run, DataType sums) {
-  if (sums == DataType::I32) {
-    const std::array<int64_t, 2> weights = tapWeights(run.weight);
-    auto number = [](int64_t value) {
-      return immediate(DataType::I16, static_cast<double>(value));
-    };
-    return {number(weights[0]), number(weights[1]), true, weights[1] != 0};
-  }
-  return {immediate(sums, 1 - run.weight), immediate(sums, run.weight), run.weight != 0,
-          run.weight != 0};
-}
-
-/// output = the taps of `axis`. `products` has space for as many elements as the output.
-void addAxis(Builder &builder, const LocalTensor &output, const LocalTensor &input, unsigned axis,
-             const std::vector<ResizeTap> &taps, uint32_t products) {
-  for (const Run &run : runsOf(taps)) {
-    LocalTensor to = strided(output, axis, run.to, run.toStep, run.count);
-    LocalTensor first = strided(input, axis, run.from, run.fromStep, run.count);
-    const Weights weights = weightsOf(run, output.type);
-    if (weights.hasFirst)
-      addArith(builder, ArithOp::Mul, to, first, weights.first);
-    else
-      addUnaryArith(builder, ArithOp::Copy, to, first);
-    if (!weights.hasSecond)
-      continue;
-    LocalTensor second = strided(input, axis, run.from + run.toSecond, run.fromStep, run.count);
-    LocalTensor product = localTensor(to.type, to.shape, products, Layout::Aligned, to.startLane);
-    addArith(builder, ArithOp::Mul, product, second, weights.second);
-    addArith(builder, ArithOp::Add, to, to, product);
-  }
-}
-
 struct ResizePlan {
+  explicit ResizePlan(DataType sums) : weights(sums) {}
+
+  std::vector<TapBlock> columnBlocks, rowBlocks;
+  TapWeights weights;
   LocalTensor columns;
   uint32_t products = 0;
   LocalTensor wideInput, wideOutput; ///< In F32, where operands of 16 bits are added up.
 };
 
-/// The places of a resize with sums of a type.
-ResizePlan planOf(const LocalTensor &input, const LocalTensor &output, DataType sums,
-                  ScratchAllocator &space) {
-  const Extents &in = input.shape;
-  const Extents &out = output.shape;
-  ResizePlan plan;
-  plan.columns = space.take(sums, {in[0], in[1], in[2], out[3]}, input.startLane);
+/// The blocks and places of a resize with sums of a type.
+template <typename Params>
+ResizePlan planOf(const Params &resize, DataType sums, ScratchAllocator &space) {
+  const Extents &in = resize.input.shape;
+  const Extents &out = resize.output.shape;
+  const uint32_t startLane = resize.input.startLane;
+  const Extents turned{in[0], in[1], in[2], out[3]};
+  ResizePlan plan(sums);
+  plan.columnBlocks = tapBlocks(resize.columns, 3, turned);
+  plan.rowBlocks = tapBlocks(resize.rows, 2, out);
+  plan.weights.plan(plan.columnBlocks, space);
+  plan.weights.plan(plan.rowBlocks, space);
+  plan.columns = space.take(sums, turned, startLane);
   plan.products =
-      space.take(sums, {in[0], in[1], std::max(in[2], out[2]), out[3]}, input.startLane).address;
+      space.take(sums, {in[0], in[1], std::max(in[2], out[2]), out[3]}, startLane).address;
   return plan;
 }
 
@@ -237,8 +165,8 @@ bool isWidened(const Resize &resize) {
 
 ResizePlan planOf(const Resize &resize, ScratchAllocator &space) {
   if (!isWidened(resize))
-    return planOf(resize.input, resize.output, resize.input.type, space);
-  ResizePlan plan = planOf(resize.input, resize.output, DataType::F32, space);
+    return planOf(resize, resize.input.type, space);
+  ResizePlan plan = planOf(resize, DataType::F32, space);
   plan.wideInput = space.take(DataType::F32, resize.input.shape, resize.input.startLane);
   plan.wideOutput = space.take(DataType::F32, resize.output.shape, resize.output.startLane);
   return plan;
@@ -271,17 +199,17 @@ Expected<void> emitResize(Builder &builder, const Resize &whole) {
     return fits;
   const Resize resize = ofSeenRows(whole);
   ScratchAllocator space{resize.scratch.address};
-  const ResizePlan plan = planOf(resize, space);
+  ResizePlan plan = planOf(resize, space);
   const bool isWide = isWidened(resize);
   LocalTensor columns = isWide ? plan.wideInput : resize.input;
   if (isWide)
     addCast(builder, columns, resize.input);
   if (!isIdentity(resize.columns, resize.input.shape[3])) {
-    addAxis(builder, plan.columns, columns, 3, resize.columns, plan.products);
+    addBlocks(builder, plan.columns, columns, 3, plan.columnBlocks, plan.weights, plan.products);
     columns = plan.columns;
   }
-  addAxis(builder, isWide ? plan.wideOutput : resize.output, columns, 2, resize.rows,
-          plan.products);
+  addBlocks(builder, isWide ? plan.wideOutput : resize.output, columns, 2, plan.rowBlocks,
+            plan.weights, plan.products);
   if (isWide)
     addCast(builder, resize.output, plan.wideOutput);
   return {};
@@ -309,7 +237,7 @@ Expected<uint32_t> checkedScratch(const std::string &where, const QuantizedResiz
   if (Expected<void> fits = checkTaps(where, resize); !fits)
     return propagate(fits);
   ScratchAllocator space;
-  planOf(ofSeenRows(resize).input, resize.output, DataType::I32, space);
+  planOf(ofSeenRows(resize), DataType::I32, space);
   return space.next +
          laneBytes(DataType::I32, resize.output.shape, Layout::Aligned, resize.output.startLane);
 }
@@ -326,10 +254,10 @@ Expected<void> emitQuantizedResize(Builder &builder, const QuantizedResize &whol
     return fits;
   const QuantizedResize resize = ofSeenRows(whole);
   ScratchAllocator space{resize.scratch.address};
-  ResizePlan plan = planOf(resize.input, resize.output, DataType::I32, space);
+  ResizePlan plan = planOf(resize, DataType::I32, space);
   LocalTensor sums = space.take(DataType::I32, resize.output.shape, resize.output.startLane);
-  addAxis(builder, plan.columns, resize.input, 3, resize.columns, plan.products);
-  addAxis(builder, sums, plan.columns, 2, resize.rows, plan.products);
+  addBlocks(builder, plan.columns, resize.input, 3, plan.columnBlocks, plan.weights, plan.products);
+  addBlocks(builder, sums, plan.columns, 2, plan.rowBlocks, plan.weights, plan.products);
   // The weights of an element add up to 2^22.
   if (resize.inputZero != 0)
     addArith(builder, ArithOp::Sub, sums, sums,
