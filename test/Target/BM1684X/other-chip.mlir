@@ -1,4 +1,5 @@
 // Passes of one chip refuse modules for others.
+// RUN: not tpuc-opt %s --chip-assign=chip=null --sums-to-conv 2>&1 | FileCheck %s -DPASS=sums-to-conv
 // RUN: not tpuc-opt %s --chip-assign=chip=null --merge-groups 2>&1 | FileCheck %s -DPASS=merge-groups
 // RUN: not tpuc-opt %s --chip-assign=chip=null --gemv-to-conv 2>&1 | FileCheck %s -DPASS=gemv-to-conv
 // RUN: not tpuc-opt %s --chip-assign=chip=null --lut-to-arith 2>&1 | FileCheck %s -DPASS=lut-to-arith

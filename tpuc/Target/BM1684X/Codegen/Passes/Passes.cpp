@@ -10,6 +10,7 @@
 #include "tpuc/Target/BM1684X/Codegen/BM1684XBackend.h"
 
 namespace tpuc::bm1684x::backend {
+#define GEN_PASS_DEF_SUMSTOCONV
 #define GEN_PASS_DEF_MERGEGROUPS
 #define GEN_PASS_DEF_GEMVTOCONV
 #define GEN_PASS_DEF_LUTTOARITH
@@ -48,6 +49,7 @@ struct OwnPass : Base<OwnPass<Base, rewrite>> {
   }
 };
 
+template struct OwnPass<impl::SumsToConvBase, sumsToConv>;
 template struct OwnPass<impl::MergeGroupsBase, mergeGroups>;
 template struct OwnPass<impl::GemvToConvBase, gemvToConv>;
 template struct OwnPass<impl::LutToArithBase, lutToArith>;
@@ -59,6 +61,7 @@ template struct OwnPass<impl::PermuteByTransposesBase, permuteByTransposes>;
 
 ArrayRef<OptionalPass> ownPasses() {
   static constexpr OptionalPass kPasses[] = {
+      {Stage::Divide, [] { return createSumsToConv(); }},
       {Stage::Divide, [] { return createMergeGroups(); }},
       {Stage::Divide, [] { return createGemvToConv(); }},
       // What a table takes counts where rows become channels.

@@ -24,6 +24,7 @@ llvm::ArrayRef<codegen::OptionalPass> ownPasses();
 
 // What the passes do to a module for this chip (see Passes.td). Errors: constants that cannot be
 // read.
+Expected<void> sumsToConv(mlir::ModuleOp module, const codegen::Backend &backend);
 Expected<void> mergeGroups(mlir::ModuleOp module, const codegen::Backend &backend);
 Expected<void> gemvToConv(mlir::ModuleOp module, const codegen::Backend &backend);
 Expected<void> lutToArith(mlir::ModuleOp module, const codegen::Backend &backend);

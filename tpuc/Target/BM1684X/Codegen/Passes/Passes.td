@@ -11,6 +11,17 @@
 
 include "mlir/Pass/PassBase.td"
 
+def SumsToConv : Pass<"sums-to-conv", "::mlir::ModuleOp"> {
+  let summary = "Add up integers that do not follow each other by convolutions";
+  let description = [{
+    A sum or a mean of bytes over dimensions in front of others, [n, e, a, b] to [n, a, b], becomes
+    a convolution of one tap: the input has e * a channels, the result has a, and the filter is a
+    new constant of ones where they meet. So no byte is moved by itself. What becomes channels is
+    what the module's chip takes the fewest cycles for by estimate.
+  }];
+  let dependentDialects = ["::tpuc::top::TopDialect", "::tpuc::tpu::TpuDialect"];
+}
+
 def MergeGroups : Pass<"merge-groups", "::mlir::ModuleOp"> {
   let summary = "Compute small groups of a convolution together";
   let description = [{
