@@ -17,6 +17,7 @@
 #include "tpuc/Dialect/Top/StructureOps.h"
 #include "tpuc/Driver/DeployRun.h"
 #include "tpuc/Driver/LayerCycles.h"
+#include "tpuc/Driver/WiderSearch.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
@@ -31,9 +32,9 @@ constexpr int kQuickOpt = 1;
 /// The groups of least cost by estimate, without a search that takes as long as it may.
 constexpr int kCompleteOpt = 2;
 
-/// Networks with more bytes of weights than this are not tried in wider floats: the weights are
-/// then most of what is transferred, and would be in memory once more.
-constexpr int64_t kMostTriedWeights = 16 << 20;
+/// Networks with more bytes of weights than this are not divided: the weights are then most of what
+/// is transferred, and would be in memory once more.
+constexpr int64_t kMostDividedWeights = 16 << 20;
 
 /// The layers of a module with addresses that the host computes.
 std::vector<ModelDeploySummary::CpuLayer> cpuLayersOf(ModuleOp module) {
@@ -167,13 +168,15 @@ Expected<MeasuredNetwork> DeployRun::measureWith(ModuleOp module, int opt) const
                                                      .numThreads = options.numThreads});
   if (!report)
     return propagate(report);
-  return MeasuredNetwork{std::move(*report), std::ssize(cpuLayersOf(*copy))};
+  const double castCycles = castCyclesOf(module, *report);
+  return MeasuredNetwork{std::move(*report), std::ssize(cpuLayersOf(*copy)), castCycles};
 }
 
 /// The network as it is. A search by time would be as long for each network that is compared.
 Expected<MeasuredNetwork> DeployRun::measureMade(int opt) const {
   if (options.codegen.opt == opt)
-    return MeasuredNetwork{*summary.modelFile, std::ssize(summary.cpuLayers)};
+    return MeasuredNetwork{*summary.modelFile, std::ssize(summary.cpuLayers),
+                           castCyclesOf(*lowered->module, *summary.modelFile)};
   return measureWith(*lowered->module, opt);
 }
 
@@ -246,62 +249,32 @@ std::set<std::string> DeployRun::layersByNeed() const {
   return needed;
 }
 
-/// Where the code generator may search, layers that take fewer cycles in wider floats are in these:
-/// those of a network on integers in F16; where any are, in a network of 16 bits, and on chips
-/// without F16, in F32.
+/// Where the code generator may search, layers that take fewer cycles in wider floats are in these.
 Expected<void> DeployRun::useFasterLayers() {
   if (!summary.modelFile || options.codegen.opt <= kQuickOpt || lowering.strict ||
-      lowering.scheme.activation == DataType::F32 || summary.weightBytes > kMostTriedWeights)
+      lowering.scheme.activation == DataType::F32)
     return {};
   const int opt = std::min(options.codegen.opt, kCompleteOpt);
   Expected<MeasuredNetwork> made = measureMade(opt);
   if (!made)
     return propagate(made);
-  Expected<MeasuredNetwork> reached = *made;
-  LoweringOptions best = lowering;
-  const std::set<std::string> needed = layersByNeed();
-  bool isFaster = true;
-  for (auto wider : {&LoweringOptions::fasterInF16, &LoweringOptions::fasterInF32}) {
-    const bool isF16 = wider == &LoweringOptions::fasterInF16;
-    if ((isF16 && !lowering.scheme.isQuantized()) ||
-        !target->schemes.contains(isF16 ? schemes::kF16 : schemes::kF32))
-      continue;
-    const auto measureThese = [&](const std::vector<std::string> &names,
-                                  bool isQuick) -> Expected<MeasuredNetwork> {
-      LoweringOptions changed = best;
-      changed.*wider = names;
-      Expected<Network> network = lowerForCycles(std::move(changed));
-      if (!network)
-        return propagate(network);
-      return measureWith(*network->module, isQuick ? kQuickOpt : opt);
-    };
-    const auto measureQuickly = [&]() -> Expected<MeasuredNetwork> {
-      return best.fasterInF16.empty() ? measureWith(*lowered->module, kQuickOpt)
-                                      : measureThese({}, /*isQuick=*/true);
-    };
-    // All in 16 bits is what the user gets of --quantize F16, too; in F32, what is needed stays.
-    std::set<std::string> fixed = layersToKeep();
-    if (!isF16)
-      fixed.insert(needed.begin(), needed.end());
-    Expected<FasterLayers> found = fasterLayers({.top = *top.module,
-                                                 .lowered = *lowered->module,
-                                                 .made = *reached,
-                                                 .fixed = std::move(fixed),
-                                                 .needed = isF16 ? needed : decltype(needed)(),
-                                                 .measure = measureThese,
-                                                 .measureQuickly = measureQuickly,
-                                                 .isLast = wider == &LoweringOptions::fasterInF32,
-                                                 .triesLighter = !isFaster});
-    // What cannot be compiled is not faster.
-    if (!found || found->names.empty())
-      break;
-    best.*wider = std::move(found->names);
-    reached = std::move(found->network);
-    isFaster = reached->isFasterThan(*made);
-  }
-  if (!isFaster || (best.fasterInF16.empty() && best.fasterInF32.empty()))
-    return {};
-  return makeAnewIfClose(std::move(best));
+  const auto measureThese = [&](const LoweringOptions &wanted,
+                                bool isQuick) -> Expected<MeasuredNetwork> {
+    Expected<Network> network = lowerForCycles(wanted);
+    if (!network)
+      return propagate(network);
+    return measureWith(*network->module, isQuick ? kQuickOpt : opt);
+  };
+  std::optional<LoweringOptions> found =
+      searchWiderFloats({.top = *top.module,
+                         .target = *target,
+                         .lowering = lowering,
+                         .made = *made,
+                         .kept = layersToKeep(),
+                         .needed = layersByNeed(),
+                         .measure = measureThese,
+                         .mayDivide = summary.weightBytes <= kMostDividedWeights});
+  return found ? makeAnewIfClose(std::move(*found)) : Expected<void>();
 }
 
 /// Lowers and compiles with other options than before.

@@ -16,8 +16,6 @@
 using namespace mlir;
 using namespace tpuc;
 
-/// A network that takes more than this many times the cycles by estimated groups is not searched.
-static constexpr double kCloseEnough = 1.1;
 /// A search tries much in networks of fewer commands, and may bring one more than another. Of what
 /// it brought one network of more, another one may gain so many times as much, and this part
 /// of the cycles beside.
@@ -25,6 +23,9 @@ static constexpr double kMoreGain = 2, kLeastGain = 0.002;
 static constexpr int64_t kManyCommands = 12'000;
 /// A division has to save this part of the cycles by the estimate, else it is not measured.
 static constexpr double kLeastSaving = 0.01;
+/// Casts of small tensors take longer for each element than others would: networks are also divided
+/// as if a cast took this part of it.
+static constexpr double kCheapCast = 0.25;
 /// How often all layers are asked whether they change sides.
 static constexpr int kMostRounds = 8;
 
@@ -34,10 +35,13 @@ static double elementsOf(Value value) {
   return type && type.hasStaticShape() ? double(type.getNumElements()) : 0;
 }
 
-/// The cycles that a cast takes for each element, as the casts of a network take.
-static double castCycles(func::FuncOp main, const LayerCycles &cycles) {
+double tpuc::castCyclesOf(ModuleOp lowered, const ModelFileReport &file) {
+  Expected<func::FuncOp> main = top::mainFunction(lowered);
+  if (!main)
+    return 0;
+  const LayerCycles cycles(*main, &file);
   double sum = 0, elements = 0;
-  for (auto cast : main.getOps<tpu::CastOp>())
+  for (auto cast : main->getOps<tpu::CastOp>())
     if (const double count = elementsOf(cast.getOutput()); count > 0) {
       sum += double(cycles.of(cast));
       elements += count;
@@ -159,45 +163,26 @@ static std::vector<std::string> lighterLayers(func::FuncOp main, const std::set<
   return lighter;
 }
 
-namespace {
+bool Prospects::isLong() const { return measureQuickly && made.commands >= kManyCommands; }
 
-/// Which networks are worth a search: those that may become faster than the one that was made.
-class Prospects {
-public:
-  explicit Prospects(const FasterLayersRequest &request) : request(request) {}
-
-  bool isLong() const {
-    return request.measureQuickly && request.made.file.commands >= kManyCommands;
-  }
-  Expected<bool> mayBeFaster(const ModelFileReport &quick);
-
-private:
-  const FasterLayersRequest &request;
-  std::optional<double> limit;
-};
-
-} // namespace
-
-/// `quick`: the network with groups by estimate.
-Expected<bool> Prospects::mayBeFaster(const ModelFileReport &quick) {
-  const auto made = double(request.made.file.cycles);
-  const double ratio = double(quick.cycles) / made;
-  if (ratio < 1 || ratio >= kCloseEnough || !isLong())
-    return ratio < kCloseEnough;
+Expected<bool> Prospects::mayBeFaster(const ModelFileReport &quick, double close) {
+  const auto cycles = double(made.cycles);
+  const double ratio = double(quick.cycles) / cycles;
+  if (ratio < 1 || ratio >= close || !isLong())
+    return ratio < close;
   if (!limit) {
-    Expected<MeasuredNetwork> own = request.measureQuickly();
+    Expected<MeasuredNetwork> own = measureQuickly();
     if (!own)
       return propagate(own);
-    const double gain = double(own->file.cycles) / made - 1;
-    limit = std::min(kCloseEnough, 1 + kLeastGain + kMoreGain * std::max(gain, 0.0));
+    const double gain = double(own->file.cycles) / cycles - 1;
+    limit = 1 + kLeastGain + kMoreGain * std::max(gain, 0.0);
   }
-  return ratio < *limit;
+  return ratio < std::min(close, *limit);
 }
 
 Expected<FasterLayers> tpuc::fasterLayers(const FasterLayersRequest &request) {
   Expected<func::FuncOp> main = top::mainFunction(request.top);
-  Expected<func::FuncOp> lowered = top::mainFunction(request.lowered);
-  if (!main || !lowered)
+  if (!main)
     return FasterLayers{{}, request.made};
   const ModelFileReport &made = request.made.file;
   std::set<std::string> kept = request.fixed;
@@ -212,15 +197,22 @@ Expected<FasterLayers> tpuc::fasterLayers(const FasterLayersRequest &request) {
   Expected<MeasuredNetwork> wide = request.measure(all, /*isQuick=*/true);
   if (!wide)
     return propagate(wide);
-  Division division(*main, kept, made, wide->file,
-                    castCycles(*lowered, LayerCycles(*lowered, &made)));
-  const auto [some, saving] = division.best();
-  Prospects prospects(request);
+  Prospects prospects(made, request.measureQuickly);
+  std::vector<std::vector<std::string>> divisions;
+  for (const double part : {1.0, kCheapCast}) {
+    if (prospects.isLong() && part != 1)
+      continue;
+    Division division(*main, kept, made, wide->file, part * request.made.castCycles);
+    auto [some, saving] = division.best();
+    if (saving > kLeastSaving * double(made.cycles) && some.size() < all.size() &&
+        !llvm::is_contained(divisions, some))
+      divisions.push_back(std::move(some));
+  }
   Expected<bool> isWideClose = prospects.mayBeFaster(wide->file);
   if (!isWideClose)
     return propagate(isWideClose);
   std::vector<const std::vector<std::string> *> tried;
-  if (saving > kLeastSaving * double(made.cycles) && some.size() < all.size())
+  for (const std::vector<std::string> &some : divisions)
     tried.push_back(&some);
   if (*isWideClose)
     tried.push_back(&all);

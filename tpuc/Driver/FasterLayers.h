@@ -16,11 +16,16 @@
 
 namespace tpuc {
 
+/// A network that takes this many times the cycles by estimated groups is not searched.
+inline constexpr double kCloseEnough = 1.1;
+
 /// What a model file of a network would take.
 struct MeasuredNetwork {
   ModelFileReport file;
   /// Layers that the host computes.
   int64_t hostLayers = 0;
+  /// What a cast takes for each element, as its casts do.
+  double castCycles = 0;
 
   /// Whether this takes fewer cycles than `other`, not more by the conservative parameters, and no
   /// more of the host.
@@ -33,9 +38,31 @@ struct MeasuredNetwork {
   }
 };
 
+/// Which networks are worth a search: those that may become faster than the one that was made. What
+/// the search brought that one says how much it may bring others, in networks of so many commands
+/// that a search takes long.
+class Prospects {
+public:
+  /// `measureQuickly`: the network that was made, with groups by estimate. Without it no network
+  /// takes long.
+  Prospects(const ModelFileReport &made,
+            const std::function<Expected<MeasuredNetwork>()> &measureQuickly)
+      : made(made), measureQuickly(measureQuickly) {}
+
+  bool isLong() const;
+  /// `quick`: another one with groups by estimate. It is searched if it takes less than `close`
+  /// times the cycles, and perhaps less than that where it takes long.
+  Expected<bool> mayBeFaster(const ModelFileReport &quick, double close = kCloseEnough);
+
+private:
+  const ModelFileReport &made;
+  const std::function<Expected<MeasuredNetwork>()> &measureQuickly;
+  std::optional<double> limit;
+};
+
 struct FasterLayersRequest {
-  /// The network, and what it was lowered to.
-  mlir::ModuleOp top, lowered;
+  /// The network, and what it takes as it is.
+  mlir::ModuleOp top;
   const MeasuredNetwork &made;
   /// Layers that stay as they are, and those that do unless all others are in these wider floats.
   std::set<std::string> fixed = {}, needed = {};
@@ -52,6 +79,9 @@ struct FasterLayersRequest {
   bool triesLighter = false;
 };
 
+/// The cycles that a cast takes for each element, as the casts of a lowered network take by `file`.
+double castCyclesOf(mlir::ModuleOp lowered, const ModelFileReport &file);
+
 /// Layers that are to be in wider floats, and what the network takes then.
 struct FasterLayers {
   std::vector<std::string> names;
@@ -63,7 +93,8 @@ struct FasterLayers {
 ///
 /// The network is measured as it is and with all layers in wider floats. From the cycles of each
 /// layer, and of a cast for each tensor between layers of different types, a division into
-/// stretches is estimated: no single layer that changes sides makes the sum smaller. What takes the
+/// stretches is estimated: no single layer that changes sides makes the sum smaller. In networks
+/// that are quickly made it is also estimated as if casts took less. What takes the
 /// fewest cycles by the timing model of the whole file is taken: the network as it is, divided so,
 /// or with all layers in wider floats, those that are needed otherwise included if they make it
 /// slower. If nothing is faster, and this is not the last question,

@@ -118,6 +118,26 @@ constexpr const char *kScores = R"(
     return %2, %4 : !y, !z
   })";
 
+// Numbers of a range that 8 bits divide into coarser steps than F16, and of one that they do not.
+constexpr const char *kSmall = R"(
+  !x = tensor<1x2x4x4x!quant.calibrated<f32<-0.0001:0.0001>>>
+  !y = tensor<1x2x4x4x!quant.calibrated<f32<-0.00001:0.00001>>>
+  func.func @main(%0: !x) -> (!x, !y) {
+    %1 = "top.Input"(%0) : (!x) -> !x loc("x")
+    %2 = "top.Tanh"(%1) : (!x) -> !x loc("near")
+    %3 = "top.Tanh"(%1) : (!x) -> !y loc("below")
+    return %2, %3 : !x, !y
+  })";
+
+TEST_F(StoragePlanTest, TakesFasterFloatsWhereTheirStepsAreFinerThanThoseOfIntegers) {
+  PlanOptions options;
+  options.scheme = schemes::kInt8;
+  options.faster = {{"near", schemes::kF16}, {"below", schemes::kF16}};
+  make(options, "bm1684x", kSmall);
+  EXPECT_EQ(decision("near"), "F16 it takes fewer cycles so");
+  EXPECT_EQ(decision("below"), "INT8 ");
+}
+
 TEST_F(StoragePlanTest, GivesOutputsOfProductsInFloats) {
   for (const QuantScheme &scheme : {schemes::kInt8, schemes::kInt8Asymmetric}) {
     make({.scheme = scheme, .floatOutputs = true}, "bm1684x", kScores);

@@ -49,7 +49,6 @@ struct FasterLayersTest : ::testing::Test {
     const MeasuredNetwork made = taking(100, 200);
     Expected<FasterLayers> layers =
         fasterLayers({.top = *module,
-                      .lowered = *module,
                       .made = made,
                       .measure = [&](const std::vector<std::string> &,
                                      bool) -> Expected<MeasuredNetwork> { return wide; },
@@ -84,8 +83,7 @@ TEST_F(FasterLayersTest, TriesWhatComputesInFewerCycles) {
                            bool) -> Expected<MeasuredNetwork> {
     return names == std::vector<std::string>{"b"} ? taking(90, 190) : wide;
   };
-  FasterLayersRequest request{
-      .top = *module, .lowered = *module, .made = made, .measure = measure, .isLast = true};
+  FasterLayersRequest request{.top = *module, .made = made, .measure = measure, .isLast = true};
   EXPECT_TRUE(fasterLayers(request)->names.empty());
   request.triesLighter = true;
   EXPECT_EQ(fasterLayers(request)->names, std::vector<std::string>{"b"});
@@ -106,7 +104,6 @@ int searchesOf(ModuleOp module, int64_t quickly, int64_t wide, int64_t commands 
   };
   EXPECT_TRUE(fasterLayers(
       {.top = module,
-       .lowered = module,
        .made = made,
        .measure = measure,
        .measureQuickly = [&]() -> Expected<MeasuredNetwork> { return taking(quickly, 200); }}));
@@ -127,7 +124,6 @@ TEST_F(FasterLayersTest, NeededLayersAreInWiderFloatsWithAllOthersOnly) {
   int64_t whole = 80;
   FasterLayersRequest request{
       .top = *module,
-      .lowered = *module,
       .made = made,
       .needed = {"b"},
       .measure = [&](const std::vector<std::string> &names, bool) -> Expected<MeasuredNetwork> {

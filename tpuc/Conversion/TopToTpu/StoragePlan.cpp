@@ -345,15 +345,16 @@ static bool hasSmallStates(Operation *op) {
   return cell && hasSmallStates(cell, cell.getInitialH());
 }
 
+constexpr double kFarFromMaxF16 = kMaxF16 / 16;
+
 /// Whether all that an op reads and makes, constants aside, has ranges that are far from both ends
-/// of F16: the largest is below `most`. Its results have more bits than integers of 8 bits then.
-static bool isFarFromEnds(Operation *op, double most = kMaxF16 / 16) {
-  constexpr double kLeast = 0x1p-8;
+/// of F16: from `least` on, and below `most`.
+static bool isFarFromEnds(Operation *op, double least = 0x1p-8, double most = kFarFromMaxF16) {
   const auto isFar = [&](Value value) {
     if (!isNumber(value.getType()) || value.getDefiningOp<top::WeightOp>())
       return true;
     const std::optional<double> largest = largestOf(value);
-    return largest && *largest >= kLeast && *largest < most;
+    return largest && *largest >= least && *largest < most;
   };
   return llvm::all_of(op->getOperands(), isFar) && llvm::all_of(op->getResults(), isFar);
 }
@@ -397,7 +398,11 @@ std::optional<QuantScheme> StoragePlan::fasterScheme(Operation *op) const {
     return found->second;
   // Layers that no integers hold may make places: F16 has steps of 1/16 below this.
   constexpr double kMostPlaces = 128;
-  const bool fits = whyNotInteger(op).empty() ? isFarFromEnds(op) : isFarFromEnds(op, kMostPlaces);
+  // The least number of F16 that is not subnormal: 8 bits have coarser steps for a range from here
+  // on.
+  constexpr double kLeast = 0x1p-14;
+  const double most = whyNotInteger(op).empty() ? kFarFromMaxF16 : kMostPlaces;
+  const bool fits = isFarFromEnds(op, kLeast, most);
   return options.scheme.isQuantized() && fits ? std::optional(found->second) : std::nullopt;
 }
 
