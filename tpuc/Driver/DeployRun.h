@@ -9,6 +9,7 @@
 #ifndef TPUC_DRIVER_DEPLOYRUN_H
 #define TPUC_DRIVER_DEPLOYRUN_H
 
+#include "tpuc/Conversion/TopToTpu/RoundedFilters.h"
 #include "tpuc/Driver/FasterLayers.h"
 #include "tpuc/Driver/FloatBudget.h"
 #include "tpuc/Driver/ModelDeploy.h"
@@ -27,6 +28,8 @@ public:
   explicit DeployRun(const ModelDeployOptions &options)
       : options(options), lowering(options.lowering) {
     lowering.floatOutputs = true;
+    if (lowering.scheme.isQuantized() && !lowering.strict)
+      lowering.filters = std::make_shared<RoundedFilters>();
   }
   Expected<ModelDeploySummary> run();
 

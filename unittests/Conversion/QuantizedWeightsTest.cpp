@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "tpuc/Conversion/TopToTpu/QuantizedWeights.h"
+#include "tpuc/Conversion/TopToTpu/RoundedFilters.h"
 #include "tpuc/Support/Convert.h"
 
 #include <cmath>
@@ -286,6 +287,50 @@ TEST(QuantizedWeights, KeepSumsOfTapsAndOfChannels) {
   EXPECT_LE(largestDrift(byChannel.filter, filter, 72), 0.5001);
   for (size_t i = 0; i < 288; ++i)
     EXPECT_NEAR(byTaps.filter.data<int8_t>()[i], filter.data<float>()[i], 1.0);
+}
+
+TEST(QuantizedWeights, RoundEachElementWhereSumsNeedNotBeKept) {
+  ProductScales scales;
+  scales.filter = {1};
+  scales.keepsSums = false;
+  const Tensor filter = random({4, 8, 9}, 100, 3);
+  const QuantizedWeights made = quantizeWeights(filter, nullptr, {72, 4, 1, 1, 9}, scales);
+  for (size_t i = 0; i < 288; ++i)
+    EXPECT_EQ(made.filter.data<int8_t>()[i], std::lround(filter.data<float>()[i]));
+  EXPECT_GT(largestDrift(made.filter, filter, 9), 0.5001);
+}
+
+TEST(RoundedFilters, AnswerEqualQuestionsOnce) {
+  RoundedFilters filters;
+  ProductScales scales;
+  scales.filter = {1};
+  const ChannelOrder order = {72, 4, 1, 1, 9};
+  const Tensor filter = random({4, 8, 9}, 100, 3);
+  const Tensor bias = random({4}, 100, 4);
+  const auto bytesOf = [&](const Tensor &elements, const Tensor *sums, const ProductScales &how) {
+    const auto bytes = filters.quantized(elements, sums, order, how).filter.data<int8_t>();
+    return std::vector<int8_t>(bytes.begin(), bytes.end());
+  };
+  const std::vector<int8_t> made = bytesOf(filter, nullptr, scales);
+  EXPECT_EQ(made, bytesOf(filter.clone(), nullptr, scales));
+  EXPECT_EQ(filters.numKnown(), 1);
+  // Kept sums do where they need not be kept, not the other way around.
+  ProductScales quick = scales;
+  quick.keepsSums = false;
+  EXPECT_EQ(made, bytesOf(filter, nullptr, quick));
+  EXPECT_EQ(filters.numKnown(), 2);
+  bytesOf(filter, &bias, quick);
+  bytesOf(filter, &bias, scales);
+  EXPECT_EQ(filters.numKnown(), 2);
+  // Whatever is another question is answered by itself.
+  ProductScales other = scales;
+  other.input = 2;
+  bytesOf(filter, nullptr, other);
+  other = scales;
+  other.means.assign(72, 1.0F);
+  bytesOf(filter, nullptr, other);
+  bytesOf(random({4, 8, 9}, 100, 5), nullptr, scales);
+  EXPECT_EQ(filters.numKnown(), 2);
 }
 
 /// `numbers` rounded by the definition: those closest to the next integer go there.

@@ -52,6 +52,20 @@ public:
     return group < elements ? elements : std::min(elements, stride * count);
   }
 
+  /// Those of a filter that has one element for each `taps` neighbours, which meet one channel.
+  InputChannels withoutTaps(int64_t taps) const {
+    InputChannels fewer = *this;
+    fewer.stride /= taps;
+    if (group != std::numeric_limits<int64_t>::max())
+      fewer.group /= taps;
+    return fewer;
+  }
+
+  /// Whether each run of so many elements meets as many neighbouring channels.
+  bool areNeighbours(int64_t run) const { return stride == 1 && count == run; }
+  /// The first channel of those that the run meets in which an element is.
+  int64_t firstOf(int64_t element) const { return element / group * count; }
+
 private:
   /// Elements from one channel to the next, channels, and elements that meet the same ones.
   int64_t stride = 1, count = 1, group = std::numeric_limits<int64_t>::max();

@@ -84,6 +84,7 @@ static ProductScales scalesOf(Operation *op, Lowering &lowering, Value filter, b
   scales.maxInput = largest(input);
   scales.output = outputScale(op, lowering);
   scales.foldsZero = foldsZero;
+  scales.keepsSums = !lowering.isForCycles;
   scales.filter = statedScales(filter);
   if (const std::optional<DataType> bias = lowering.target.requant.biasType;
       bias && bitWidth(*bias) < bitWidth(scales.scheme.accumulator))
@@ -206,9 +207,12 @@ static Expected<void> lowerWithFilter(Operation *op, Lowering &lowering, const C
   ProductScales scales = scalesOf(op, lowering, op->getOperand(1), foldsZero);
   scales.means = inputMeans(op);
   if (auto pairs = op->getAttrOfType<DenseF32ArrayAttr>(kInputCovariances);
-      pairs && !scales.means.empty())
+      pairs && !scales.means.empty() && scales.keepsSums)
     scales.covariances.assign(pairs.asArrayRef().begin(), pairs.asArrayRef().end());
-  QuantizedWeights weights = quantizeWeights(**filter, bias ? &*bias : nullptr, order, scales);
+  const Tensor *sumsBefore = bias ? &*bias : nullptr;
+  QuantizedWeights weights = lowering.filters
+                                 ? lowering.filters->quantized(**filter, sumsBefore, order, scales)
+                                 : quantizeWeights(**filter, sumsBefore, order, scales);
   releaseMapped((*filter)->rawBytes());
   Value stored = lowering.weight(op, typedSuffix("_filter", weights.filter), weights.filter);
   Value sums = weights.bias

@@ -180,7 +180,9 @@ Value Lowering::narrowFilter(top::WeightOp filter, const ChannelOrder &order, Ty
   }
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointAfter(filter);
-  Tensor rounded = roundFilter(convert(*tensor, DataType::F32), order, *storageDataType(type));
+  const DataType narrow = *storageDataType(type);
+  Tensor rounded = isForCycles ? convert(*tensor, narrow)
+                               : roundFilter(convert(*tensor, DataType::F32), order, narrow);
   releaseMapped(tensor->rawBytes());
   made = top::WeightOp::create(builder, main->getParentOfType<ModuleOp>(),
                                filter.name() + suffixOf(type), std::move(rounded))

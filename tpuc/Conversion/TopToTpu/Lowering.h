@@ -10,6 +10,7 @@
 #define TPUC_CONVERSION_TOPTOTPU_LOWERING_H
 
 #include "tpuc/Conversion/TopToTpu/QuantizedWeights.h"
+#include "tpuc/Conversion/TopToTpu/RoundedFilters.h"
 #include "tpuc/Conversion/TopToTpu/StoragePlan.h"
 #include "tpuc/Dialect/Top/ConvolutionOps.h"
 #include "tpuc/Dialect/Top/StructureOps.h"
@@ -49,6 +50,11 @@ public:
   /// Pictures get other extents by interpolation also where products would do
   /// (LowerPictureResize.h).
   bool interpolatesPictures = false;
+  /// What is computed does not matter, only how: filters are rounded in the way that takes least
+  /// time.
+  bool isForCycles = false;
+  /// Filters that other lowerings of the network have rounded; may be null.
+  RoundedFilters *filters = nullptr;
 
   /// The lowered tensor for `value`, a value of top, with elements of `type`: as it is stored, or
   /// after a cast or, between integers, a requantization.

@@ -74,6 +74,12 @@ struct ChipAssignPass : tpuc::impl::ChipAssignBase<ChipAssignPass> {
 struct ConvertTopToTpuPass : tpuc::impl::ConvertTopToTpuBase<ConvertTopToTpuPass> {
   using Base::Base;
 
+  ConvertTopToTpuPass(const ConvertTopToTpuOptions &options,
+                      std::shared_ptr<RoundedFilters> filters)
+      : Base(options), filters(std::move(filters)) {}
+
+  std::shared_ptr<RoundedFilters> filters;
+
   /// What `table` says, by layer. It may name a layer by any of its tensors, as calibration tables
   /// do. Those list inputs, too; what reads an input says how it is stored, so that nothing becomes
   /// of their lines but a remark.
@@ -233,6 +239,8 @@ struct ConvertTopToTpuPass : tpuc::impl::ConvertTopToTpuBase<ConvertTopToTpuPass
       return renamed;
     Lowering lowering(main, **target, plan);
     lowering.interpolatesPictures = interpolatePictures;
+    lowering.isForCycles = forCycles;
+    lowering.filters = filters.get();
     if (Expected<void> lowered = lowering.run(); !lowered)
       return lowered;
     Builder builder(&getContext());
@@ -390,12 +398,20 @@ void tpuc::addLowering(OpPassManager &manager, const LoweringOptions &options) {
   const bool isNarrow =
       options.scheme.activation == DataType::F16 || options.scheme.activation == DataType::BF16;
   manager.addPass(createChipTopOptimize({!options.scheme.isQuantized(), isNarrow}));
-  manager.addPass(createConvertTopToTpu(
-      {schemeName(options.scheme), options.scheme.zeroPoint, options.quantizeTable,
-       options.avoidF16Overflow, options.strict, options.onIntegers, options.fasterInF16,
-       options.fasterInF32, options.floatOutputs && !options.quantOutput,
-       llvm::is_contained(options.withoutFolds, "fold-scale"),
-       llvm::is_contained(options.withoutFolds, kResizeByProducts)}));
+  const ConvertTopToTpuOptions conversion = {
+      schemeName(options.scheme),
+      options.scheme.zeroPoint,
+      options.quantizeTable,
+      options.avoidF16Overflow,
+      options.strict,
+      options.onIntegers,
+      options.fasterInF16,
+      options.fasterInF32,
+      options.floatOutputs && !options.quantOutput,
+      llvm::is_contained(options.withoutFolds, "fold-scale"),
+      llvm::is_contained(options.withoutFolds, kResizeByProducts),
+      options.forCycles};
+  manager.addPass(std::make_unique<ConvertTopToTpuPass>(conversion, options.filters));
   manager.addPass(createCanonicalizerPass());
   manager.addPass(createStripIoQuant({options.quantInput, options.quantOutput}));
   manager.addPass(createChipTpuOptimize());

@@ -17,6 +17,8 @@
 
 namespace tpuc {
 
+class RoundedFilters;
+
 #define GEN_PASS_DECL
 #include "tpuc/Conversion/TopToTpu/Passes.h.inc"
 
@@ -50,6 +52,8 @@ struct LoweringOptions {
   bool quantOutput = false;
   /// The network is made for its cycles: weights are rounded in the way that takes least time.
   bool forCycles = false;
+  /// Shared by all lowerings of a network; may be null.
+  std::shared_ptr<RoundedFilters> filters = nullptr;
 };
 
 /// Adds the passes that turn an optimized module (`X.mlir`) into the lowered one

@@ -131,7 +131,9 @@ def ConvertTopToTpu : Pass<"convert-top-to-tpu", "::mlir::ModuleOp"> {
     Option<"keepScale", "keep-scale", "bool", /*default=*/"false",
       "Convolutions do not take over mean and scale of pictures">,
     Option<"interpolatePictures", "interpolate-pictures", "bool", /*default=*/"false",
-      "Pictures get other extents by interpolation, not by products with constants">];
+      "Pictures get other extents by interpolation, not by products with constants">,
+    Option<"forCycles", "for-cycles", "bool", /*default=*/"false",
+      "The network is made for its cycles: filters are rounded element by element">];
   let dependentDialects = ["::tpuc::quant::QuantDialect", "::tpuc::tpu::TpuDialect"];
 }
 

@@ -250,9 +250,21 @@ void roundKeepingSum(std::span<const double> numbers, std::span<double> rounded,
   if (!(others > 0))
     return;
   const auto count = static_cast<size_t>(others);
+  const auto restOf = [&](size_t i) { return step * (numbers[i] - rounded[i]); };
+  constexpr size_t kFew = 32;
+  if (numbers.size() <= kFew && count < numbers.size()) {
+    std::array<double, kFew> rests;
+    for (size_t i = 0; i < numbers.size(); ++i)
+      rests[i] = restOf(i);
+    for (size_t found = 0; found < count; ++found) {
+      const auto closest = std::ranges::max_element(rests.begin(), rests.begin() + numbers.size());
+      rounded[static_cast<size_t>(closest - rests.begin())] += step;
+      *closest = -1;
+    }
+    return;
+  }
   // What is left of each, a rest from -1/2 to 1/2, says which are closest. Rests are spread evenly
   // for the most part: twice as many as needed are within this of 1/2.
-  const auto restOf = [&](size_t i) { return step * (numbers[i] - rounded[i]); };
   double within = 2 * others / double(numbers.size());
   order.resize(numbers.size());
   size_t found = 0;
@@ -283,6 +295,11 @@ WeightQuantizer::Row WeightQuantizer::divided(size_t row, Elements elements, dou
 }
 
 void WeightQuantizer::keepSums(const Row &row) {
+  if (!scales.keepsSums) {
+    for (size_t i = 0; i < size; ++i)
+      row.integers[i] = roundAway(row.numbers[i]);
+    return;
+  }
   const size_t step = order.taps > 1 ? static_cast<size_t>(order.taps) : size;
   for (size_t first = 0; first < size; first += step)
     roundKeepingSum(row.numbers.subspan(first, step), row.integers.subspan(first, step), scratch);
@@ -421,8 +438,9 @@ void WeightQuantizer::roundBlock(int64_t first, std::span<const Elements> channe
   if (!result.bias)
     return;
   const std::vector<Elements> meansOfRows =
-      scales.means.empty() ? std::vector<Elements>(rows.size())
-                           : channelsOf(scales.means, first, rows.size(), means);
+      scales.means.empty() || !scales.keepsSums
+          ? std::vector<Elements>(rows.size())
+          : channelsOf(scales.means, first, rows.size(), means);
   for (size_t c = 0; c < rows.size(); ++c)
     roundBias(first + static_cast<int64_t>(c), rows[c], meansOfRows[c]);
 }

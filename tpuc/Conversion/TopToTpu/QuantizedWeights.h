@@ -70,6 +70,8 @@ struct ProductScales {
   std::optional<int64_t> maxBias = {};
   /// Whether the bias takes up -inputZero * sum of the channel's integers.
   bool foldsZero = true;
+  /// Whether rounding the filter keeps sums; else each element becomes the nearest integer.
+  bool keepsSums = true;
   /// Scales of the filter that are given, one or one for each channel; empty: to be found.
   std::vector<double> filter;
   /// For each element of the filter the mean of what it is multiplied with, or for those of the
@@ -116,7 +118,7 @@ struct QuantizedWeights {
 /// the inputs are known, the bias takes up what rounding the filter adds on the average. Where
 /// their covariances are known, too, what rounding an element adds to a sum is taken out as far as
 /// possible by the elements that are rounded after it (GPTQ, arXiv 2210.17323), in place of keeping
-/// sums.
+/// sums. Without `keepsSums`, all that is left out.
 QuantizedWeights quantizeWeights(const Tensor &filter, const Tensor *bias,
                                  const ChannelOrder &order, const ProductScales &scales);
 

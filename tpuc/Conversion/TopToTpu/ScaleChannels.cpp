@@ -18,6 +18,7 @@
 #include "tpuc/Interpreter/Kernels/VectorMath.h"
 #include "tpuc/Support/Convert.h"
 #include "tpuc/Support/MappedFile.h"
+#include "tpuc/Support/SideBySide.h"
 
 #include "mlir/IR/TypeUtilities.h"
 #include "llvm/ADT/MapVector.h"
@@ -64,7 +65,6 @@ private:
   std::optional<DataType> floatsOf(Value value) const;
   ChannelMap scaledMap(Operation *reader, DataType floats, double part) const;
   ChannelMap shiftedMap(Operation *reader, DataType floats, double part) const;
-  Expected<double> filterError(const ScaledTensor &tensor, ArrayRef<float> factors) const;
   Expected<std::optional<ChannelMap>> bestMap(Value value, const ScaledTensor &tensor,
                                               DataType floats) const;
   Value constant(const std::string &name, const ScaledTensor &tensor, ArrayRef<float> numbers,
@@ -267,52 +267,120 @@ static bool takesSummands(Operation *reader) {
                    bias.getNumElements() == filterOrder(reader)->numChannels());
 }
 
-/// What rounding the filters of the readers adds to their sums where inputs are `factors` times as
-/// large, in the measure of roundingError: for each output channel its step, by the mean square of
-/// each input channel. That is taken to be 1/64 of the square of its width.
-Expected<double> ChannelScaler::filterError(const ScaledTensor &tensor,
-                                            ArrayRef<float> factors) const {
-  double error = 0;
-  for (Operation *reader : tensor.readers) {
-    Expected<Tensor> filter = readFilter(reader);
-    if (!filter)
-      return propagate(filter);
-    const ChannelOrder order = *filterOrder(reader);
-    const float *weights = filter->data<float>().data();
-    // Of each output channel the largest element and the sum of squares.
-    SmallVector<std::pair<double, double>> outputs(static_cast<size_t>(order.numChannels()));
-    const ChannelRanges ranges(reader);
-    SmallVector<std::pair<double, double>> inputs; // Magnitudes of factors, squares of widths.
-    for (auto [channel, signedFactor] : llvm::enumerate(factors)) {
-      const double factor = std::abs(double(signedFactor));
-      const quant::FloatRange range = ranges[channel];
-      const double width = factor * (std::max(range.max, 0.0) - std::min(range.min, 0.0)) / 8;
-      inputs.emplace_back(factor, width * width);
+namespace {
+
+/// What errors of rounding depend on of the constant filter of a product, so that it is read once,
+/// however many scales are compared.
+class FilterFigures {
+public:
+  /// Magnitudes are for `filterError` only.
+  static Expected<FilterFigures> of(Operation *reader, bool withMagnitudes);
+
+  /// The sum of w² * step² over the elements of the filter, of the steps of their input channels.
+  double inputError(ArrayRef<double> steps) const;
+  /// What rounding the filter to integers up to `highest` adds to the sums where inputs are
+  /// `factors` times as large: for each output channel its step, by the mean square of each input
+  /// channel. That is taken to be 1/64 of the square of its width.
+  double filterError(ArrayRef<float> factors, double highest) const;
+
+private:
+  FilterFigures(Operation *reader, const ChannelOrder &order)
+      : reader(reader), order(order), channels(reader) {}
+
+  Operation *reader;
+  /// Of the magnitudes: of the taps that meet one input channel there is the largest.
+  ChannelOrder order;
+  InputChannels channels;
+  std::vector<float> magnitudes;
+  int64_t taps = 1;
+  /// Of each input channel the sum of the squares of what it meets.
+  std::vector<double> squares;
+};
+
+} // namespace
+
+Expected<FilterFigures> FilterFigures::of(Operation *reader, bool withMagnitudes) {
+  Expected<Tensor> filter = readFilter(reader);
+  if (!filter)
+    return propagate(filter);
+  FilterFigures figures(reader, *filterOrder(reader));
+  const auto taps = static_cast<size_t>(figures.taps = figures.order.taps);
+  figures.order.inner /= figures.taps;
+  figures.order.taps = 1;
+  figures.channels = figures.channels.withoutTaps(figures.taps);
+  const std::span<const float> weights = filter->data<float>();
+  const size_t count = weights.size() / taps;
+  if (withMagnitudes)
+    figures.magnitudes.reserve(count);
+  const float *next = weights.data();
+  figures.channels.forEach(static_cast<int64_t>(count), [&](size_t channel) {
+    double sum = 0;
+    float largest = 0;
+    for (size_t tap = 0; tap < taps; ++tap) {
+      const float magnitude = std::abs(next[tap]);
+      largest = magnitude > largest ? magnitude : largest;
+      sum += double(magnitude) * double(magnitude);
     }
-    constexpr double kBarelyLess = 1 - 1e-12; // By more than roundings make a quotient larger.
-    // Those of a run of elements of one output channel are in registers.
-    int64_t element = 0, runEnd = 0;
-    std::pair<double, double> *output = outputs.data();
-    auto [largest, squares] = *output;
-    InputChannels(reader).forEach(filter->numElements(), [&](size_t channel) {
-      if (element == runEnd) {
-        *output = {largest, squares};
-        output = &outputs[static_cast<size_t>(order.channelOf(element))];
-        std::tie(largest, squares) = *output;
-        runEnd += order.inner;
-      }
-      const auto [factor, square] = inputs[channel];
-      // Few elements can be the largest so far: others are not divided, which is slow.
-      const double magnitude = std::abs(double(weights[element++]));
-      if (magnitude > largest * factor * kBarelyLess)
-        largest = std::max(largest, magnitude / factor);
-      squares += square;
+    next += taps;
+    if (channel >= figures.squares.size())
+      figures.squares.resize(channel + 1);
+    figures.squares[channel] += sum;
+    if (withMagnitudes)
+      figures.magnitudes.push_back(largest);
+  });
+  releaseMapped(filter->rawBytes());
+  return figures;
+}
+
+double FilterFigures::inputError(ArrayRef<double> steps) const {
+  double error = 0;
+  for (size_t channel = 0; channel < squares.size(); ++channel)
+    error += squares[channel] * steps[channel] * steps[channel];
+  return error;
+}
+
+double FilterFigures::filterError(ArrayRef<float> factors, double highest) const {
+  const ChannelRanges ranges(reader);
+  // Of each input channel what elements are multiplied by, and the squares of the widths of what
+  // its taps meet.
+  std::vector<double> parts, widths;
+  for (auto [channel, signedFactor] : llvm::enumerate(factors)) {
+    const double factor = std::abs(double(signedFactor));
+    const quant::FloatRange range = ranges[channel];
+    const double width = factor * (std::max(range.max, 0.0) - std::min(range.min, 0.0)) / 8;
+    parts.push_back(1 / factor);
+    widths.push_back(double(taps) * width * width);
+  }
+  // Of each output channel the largest element and the sum of squares.
+  const auto numOutputs = static_cast<size_t>(order.numChannels());
+  std::vector<double> largest(numOutputs), sums(numOutputs);
+  const auto run = static_cast<size_t>(order.inner);
+  if (order.outer == 1 && channels.areNeighbours(order.inner)) {
+    for (size_t output = 0; output < numOutputs; ++output) {
+      const auto element = output * run;
+      const auto first = static_cast<size_t>(channels.firstOf(static_cast<int64_t>(element)));
+      largest[output] = foldSideBySide(
+          run, 0.0, [&](size_t i) { return double(magnitudes[element + i]) * parts[first + i]; },
+          [](double a, double b) { return b > a ? b : a; });
+      const bool isSame =
+          output > 0 &&
+          first == static_cast<size_t>(channels.firstOf(static_cast<int64_t>(element - run)));
+      sums[output] = isSame ? sums[output - 1]
+                            : sumSideBySide(run, [&](size_t i) { return widths[first + i]; });
+    }
+  } else {
+    int64_t element = 0;
+    channels.forEach(static_cast<int64_t>(magnitudes.size()), [&](size_t channel) {
+      const auto output = static_cast<size_t>(order.channelOf(element));
+      const double scaled = double(magnitudes[static_cast<size_t>(element++)]) * parts[channel];
+      largest[output] = std::max(largest[output], scaled);
+      sums[output] += widths[channel];
     });
-    *output = {largest, squares};
-    releaseMapped(filter->rawBytes());
-    const auto steps = static_cast<double>(integerRange(integers.weight).highest);
-    for (auto [most, sum] : outputs)
-      error += most / steps * (most / steps) * sum;
+  }
+  double error = 0;
+  for (size_t output = 0; output < numOutputs; ++output) {
+    const double step = largest[output] / highest;
+    error += step * step * sums[output];
   }
   return error;
 }
@@ -323,22 +391,25 @@ Expected<std::optional<ChannelMap>> ChannelScaler::bestMap(Value value, const Sc
   const double plainStep = plan.quantized(value).getScale();
   Operation *first = tensor.readers[0];
   SmallVector<double> steps(ChannelRanges(first).size(), plainStep);
-  Expected<double> least = roundingError(tensor.readers, steps);
   const bool isInMaker = tensor.applied == Applied::InMaker;
+  std::vector<FilterFigures> filters;
+  for (Operation *reader : tensor.readers) {
+    Expected<FilterFigures> figures = FilterFigures::of(reader, isInMaker);
+    if (!figures)
+      return propagate(figures);
+    filters.push_back(std::move(*figures));
+  }
+  // Of channels that are made as wide as others, filters are rounded as coarsely as of these.
+  const auto highest = static_cast<double>(integerRange(integers.weight).highest);
+  const auto errorOf = [&](ArrayRef<float> factors) {
+    double error = 0;
+    for (const FilterFigures &filter : filters)
+      error += filter.inputError(steps) + (isInMaker ? filter.filterError(factors, highest) : 0);
+    return error;
+  };
+  double least = errorOf(SmallVector<float>(steps.size(), 1));
   const bool isCutOff = isInMaker && hasRelu(value.getDefiningOp());
   const bool canShift = !isCutOff && llvm::all_of(tensor.readers, takesSummands);
-  // Of channels that are made as wide as others, filters are rounded as coarsely as of these.
-  const auto addFilters = [&](Expected<double> &error, ArrayRef<float> factors) -> Expected<void> {
-    if (!isInMaker || !error)
-      return {};
-    Expected<double> added = filterError(tensor, factors);
-    if (!added)
-      return propagate(added);
-    *error += *added;
-    return {};
-  };
-  if (Expected<void> added = addFilters(least, SmallVector<float>(steps.size(), 1)); !added)
-    return propagate(added);
   SmallVector<ChannelMap> maps;
   for (double part : isInMaker ? ArrayRef(kParts) : ArrayRef(kParts).take_front(1)) {
     maps.push_back(scaledMap(first, floats, part));
@@ -347,24 +418,18 @@ Expected<std::optional<ChannelMap>> ChannelScaler::bestMap(Value value, const Sc
   }
   std::optional<ChannelMap> best;
   for (ChannelMap &map : maps) {
-    if (!least || !(map.range.max > map.range.min))
+    if (!(map.range.max > map.range.min))
       break;
     const double step = (map.range.max - map.range.min) / double(numSteps(integers.activation));
     for (auto [channel, factor] : llvm::enumerate(map.factors))
       steps[channel] = step / double(factor);
-    Expected<double> error = roundingError(tensor.readers, steps);
-    if (Expected<void> added = addFilters(error, map.factors); !added)
-      return propagate(added);
-    if (!error)
-      return propagate(error);
+    const double error = errorOf(map.factors);
     const double leastGain = isInMaker ? kLeastGainInMaker : kLeastGain;
-    if (*least < (best && isInMaker ? 1 : leastGain) * *error)
+    if (least < (best && isInMaker ? 1 : leastGain) * error)
       continue;
-    least = *error;
+    least = error;
     best = std::move(map);
   }
-  if (!least)
-    return propagate(least);
   return best;
 }
 
@@ -482,15 +547,10 @@ Expected<void> ChannelScaler::run() {
 Expected<double> tpuc::roundingError(ArrayRef<Operation *> readers, ArrayRef<double> steps) {
   double error = 0;
   for (Operation *reader : readers) {
-    Expected<Tensor> filter = readFilter(reader);
+    Expected<FilterFigures> filter = FilterFigures::of(reader, /*withMagnitudes=*/false);
     if (!filter)
       return propagate(filter);
-    const float *weight = filter->data<float>().data();
-    InputChannels(reader).forEach(filter->numElements(), [&](size_t channel) {
-      const double added = double(*weight++) * steps[channel];
-      error += added * added;
-    });
-    releaseMapped(filter->rawBytes());
+    error += filter->inputError(steps);
   }
   return error;
 }
