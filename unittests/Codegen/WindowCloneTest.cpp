@@ -7,7 +7,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "tpuc/Codegen/WindowClone.h"
+#include "tpuc/Codegen/Backend.h"
+#include "tpuc/Codegen/Group/WindowCost.h"
 #include "tpuc/Dialect/Top/StructureOps.h"
+#include "tpuc/Target/Registry.h"
 #include "unittests/Codegen/Network.h"
 
 #include "mlir/IR/Verifier.h"
@@ -93,6 +96,34 @@ TEST_F(WindowCloneTest, RewritingTheCopyLeavesTheNetworkAsItIs) {
     op->erase();
   }
   EXPECT_EQ(text(), before);
+}
+
+/// Ops of copies that are gone may stand where others stood.
+TEST_F(WindowCloneTest, CostsWhatItCostsByItselfWhateverWasAskedBefore) {
+  const std::unique_ptr<Backend> backend = backendOf(**lookupTarget("bm1684x"));
+  const auto price = [](const GroupTable::Option &option, llvm::ArrayRef<mlir::Operation *>) {
+    return static_cast<double>(option.estimate);
+  };
+  const auto costOf = [&](WindowCosts &costs, const char *name, bool isWider) {
+    const OpWindow window = windowAround(network.layer(name), network.layer(name), 1, 1);
+    WindowClone clone(window.ops);
+    mlir::Operation *copy = clone.of(network.layer(name));
+    if (isWider)
+      copy->getResult(0).setType(
+          mlir::RankedTensorType::get({1, 8, 4, 4}, mlir::Float16Type::get(copy->getContext())));
+    return costs.of(window, clone, price);
+  };
+  WindowCosts shared(*backend);
+  std::set<double> met;
+  for (int round = 0; round < 8; ++round)
+    for (const char *name : {"b", "c", "d"})
+      for (const bool isWider : {false, true}) {
+        WindowCosts own(*backend);
+        const std::optional<double> cost = costOf(shared, name, isWider);
+        EXPECT_EQ(cost, costOf(own, name, isWider)) << name;
+        met.insert(cost.value_or(-1));
+      }
+  EXPECT_GE(met.size(), 3U);
 }
 
 } // namespace

@@ -120,7 +120,7 @@ void split(tpu::ConvOp op, ArrayRef<ChannelPart> parts,
 /// Splits convolutions where the layers around take fewer cycles by it.
 class ConvolutionSplitter {
 public:
-  explicit ConvolutionSplitter(const Backend &backend) : backend(backend) {}
+  explicit ConvolutionSplitter(const Backend &backend) : backend(backend), costs(backend) {}
 
   void run(tpu::ConvOp op);
 
@@ -128,6 +128,7 @@ private:
   bool isWorthwhile(tpu::ConvOp op, const OpWindow &window);
 
   const Backend &backend;
+  WindowCosts costs;
   OpKinds kinds;
   std::map<WindowKey, bool> known;
 };
@@ -148,13 +149,13 @@ bool ConvolutionSplitter::isWorthwhile(tpu::ConvOp op, const OpWindow &window) {
     return static_cast<double>(option.estimate);
   };
   WindowClone unchanged(window.ops);
-  const std::optional<double> whole = windowCost(window, unchanged, backend, price);
+  const std::optional<double> whole = costs.of(window, unchanged, price);
   if (!whole)
     return false;
   WindowClone clone(window.ops);
   auto copy = cast<tpu::ConvOp>(clone.of(op));
   split(copy, partsOf(copy), emptyPart);
-  const std::optional<double> apart = windowCost(window, clone, backend, price);
+  const std::optional<double> apart = costs.of(window, clone, price);
   return apart && *apart < kWorthwhile * *whole;
 }
 

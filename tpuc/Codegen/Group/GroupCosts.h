@@ -50,6 +50,8 @@ public:
   int64_t bytes(mlir::Operation *op, const TileModel &model, unsigned index, const Tile &tile);
 
   int64_t kindOf(mlir::Operation *op) { return kinds.of(op); }
+  /// As OpKinds::forgetOps.
+  void forgetOps() { kinds.forgetOps(); }
 
 private:
   CostKey keyOf(const TiledOp &tiled);

@@ -155,6 +155,12 @@ public:
 
   /// The number of the kind of an op.
   int64_t kindOf(mlir::Operation *op) { return costs.kindOf(op); }
+  /// Ops may be changed or erased before they are asked for again. What is known of their kinds
+  /// stays.
+  void forgetOps() {
+    costs.forgetOps();
+    singles.clear();
+  }
   /// Whether an operand is loaded once for the whole network.
   bool isResident(mlir::OpOperand &operand) const { return resident.contains(&operand); }
 

@@ -91,6 +91,11 @@ int64_t OpKinds::of(Operation *op) {
   return known.try_emplace(op, number).first->second;
 }
 
+void OpKinds::forgetOps() {
+  const std::lock_guard lock(mutex);
+  known.clear();
+}
+
 int64_t OpKinds::ofChanging(Operation *op) {
   const KindKey key(op);
   const std::lock_guard lock(mutex);

@@ -27,6 +27,8 @@ public:
   int64_t of(mlir::Operation *op);
   /// The same of an op that may be changed or erased before it is asked for again.
   int64_t ofChanging(mlir::Operation *op);
+  /// Ops may be changed or erased before they are asked for again. Kinds keep their numbers.
+  void forgetOps();
 
 private:
   std::mutex mutex;

@@ -59,8 +59,11 @@ WindowKey codegen::windowKey(const OpWindow &window, Operation *op, OpKinds &kin
   return key;
 }
 
-std::optional<double> codegen::windowCost(const OpWindow &window, WindowClone &clone,
-                                          const Backend &backend, GroupPrice price) {
+WindowCosts::WindowCosts(const Backend &backend)
+    : backend(backend), planner(backend, Footprint::capacityOf(backend.info()), {}) {}
+
+std::optional<double> WindowCosts::of(const OpWindow &window, WindowClone &clone,
+                                      GroupPrice price) {
   SmallVector<Operation *> ops;
   Operation *begin = clone.of(window.begin);
   Operation *end = clone.of(window.end);
@@ -73,7 +76,8 @@ std::optional<double> codegen::windowCost(const OpWindow &window, WindowClone &c
   Expected<std::vector<Operation *>> layers = localLayers(ops, backend, /*withConcats=*/true);
   if (!layers)
     return std::nullopt;
-  GroupPlanner planner(backend, Footprint::capacityOf(backend.info()), {});
+  // Those of the last copy are gone.
+  planner.forgetOps();
   GroupTable table(*layers, planner, backend);
   ThreadPool alone(1);
   if (!table.fill(alone))

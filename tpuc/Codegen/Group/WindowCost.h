@@ -38,10 +38,20 @@ WindowKey windowKey(const OpWindow &window, mlir::Operation *op, OpKinds &kinds)
 using GroupPrice =
     llvm::function_ref<double(const GroupTable::Option &, llvm::ArrayRef<mlir::Operation *>)>;
 
-/// What the layers of a window count as `clone` has them, in the groups with the least estimates.
-/// Layers of the host and moves in global memory count nothing. None: a layer that does not fit.
-std::optional<double> windowCost(const OpWindow &window, WindowClone &clone, const Backend &backend,
-                                 GroupPrice price);
+/// What windows of one network cost. Most layers of a candidate are those of others, and of other
+/// windows: what is found out of one holds for all of its kind, in copies, too.
+class WindowCosts {
+public:
+  explicit WindowCosts(const Backend &backend);
+
+  /// What the layers of a window count as `clone` has them, in the groups with the least estimates.
+  /// Layers of the host and moves in global memory count nothing. None: a layer that does not fit.
+  std::optional<double> of(const OpWindow &window, WindowClone &clone, GroupPrice price);
+
+private:
+  const Backend &backend;
+  GroupPlanner planner;
+};
 
 /// What a layer takes in a group of its own. None: it fits no tile, or the chip does not compute it
 /// in local memory.

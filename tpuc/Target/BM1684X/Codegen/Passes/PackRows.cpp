@@ -56,6 +56,7 @@ private:
 
   Block &block;
   const Backend &backend;
+  WindowCosts costs;
   /// How much transfers count that are hidden behind computation: nothing, where the weights are
   /// loaded faster than the convolutions are computed.
   double transferShare = 0;
@@ -66,15 +67,16 @@ private:
 
 /// Weights have to be loaded, and layers computed; where the former takes longer, transfers that
 /// are hidden behind the computation of their group delay others.
-RowPacker::RowPacker(Block &block, const Backend &backend) : block(block), backend(backend) {
+RowPacker::RowPacker(Block &block, const Backend &backend)
+    : block(block), backend(backend), costs(backend) {
   int64_t moved = 0;
   int64_t computed = 0;
-  GroupCosts costs(backend);
+  GroupCosts sampled(backend);
   for (Operation &op : block) {
     if (isa<top::WeightOp>(op))
       moved += backend.transferCycles(globalBytes(op.getResult(0).getType()), 1);
     else if (isLayer(&op) && backend.placeOf(&op))
-      computed += sampledCycles(&op, costs, backend).value_or(0);
+      computed += sampledCycles(&op, sampled, backend).value_or(0);
   }
   if (moved > computed)
     transferShare = static_cast<double>(moved) / static_cast<double>(moved + computed);
@@ -111,7 +113,7 @@ std::optional<double> RowPacker::estimate(const OpWindow &window, WindowClone &c
                                  extraTransferCycles(backend.info()));
     return sum;
   };
-  return windowCost(window, clone, backend, price);
+  return costs.of(window, clone, price);
 }
 
 /// The layers around `op`, whose rows are `rows`, and the ops that candidates change.
