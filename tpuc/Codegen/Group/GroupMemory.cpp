@@ -26,9 +26,16 @@ constexpr double kMemoryOfCycles = 8;
 /// networks few changes are tried.
 constexpr size_t kMostOps = 2'000'000;
 
+/// What a group, or an op that moves data, reads and writes of global memory.
+struct Traffic {
+  SmallVector<Value> reads, writes;
+};
+
 /// A group, or an op that moves data.
 struct MemoryItem {
-  SmallVector<Operation *> members;
+  /// The last of its layers.
+  Operation *last = nullptr;
+  const Traffic *traffic = nullptr;
   std::optional<size_t> group = std::nullopt;
   /// All operands are read before a result is written, or lie in it.
   bool isApart = false;
@@ -51,12 +58,13 @@ bool loadsFirst(const GroupPlan &plan) {
   return lastLoad <= firstStore;
 }
 
-/// What is asked again for every partition, each found out once: which groups load first, and which
-/// ops name the memory of their operand.
+/// What is asked again for every partition, each found out once.
 class MemoryFacts {
 public:
-  MemoryFacts(GroupTable &table, const Backend &backend) : table(table), backend(backend) {}
+  MemoryFacts(ArrayRef<Operation *> ops, GroupTable &table, const Backend &backend)
+      : table(table), backend(backend), own(ops.begin(), ops.end()) {}
 
+  /// Whether a group loads before it stores.
   bool loadsFirst(const GroupChoice &choice) {
     const auto [entry, isNew] = orders.try_emplace(choice, false);
     if (isNew)
@@ -65,6 +73,7 @@ public:
     return entry->second;
   }
 
+  /// Whether an op names the memory of its operand.
   bool isAlias(Operation *op) {
     const auto [entry, isNew] = aliases.try_emplace(op, isa<top::InputOp>(op));
     if (isNew && !entry->second) {
@@ -74,11 +83,44 @@ public:
     return entry->second;
   }
 
+  const Traffic *trafficOf(ArrayRef<Operation *> members) {
+    std::unique_ptr<Traffic> &known = traffic[{members.front(), members.size()}];
+    if (!known)
+      known = std::make_unique<Traffic>(Traffic{reads(members), writes(members)});
+    return known.get();
+  }
+
+  /// Whether something outside of the sub-network reads a tensor, perhaps under another name.
+  bool leaves(Value value) {
+    if (auto found = left.find(value); found != left.end())
+      return found->second;
+    bool isRead = false;
+    SmallVector<Value> names = {value};
+    for (size_t next = 0; next < names.size(); ++next)
+      for (Operation *user : names[next].getUsers()) {
+        if (!user->hasTrait<OpTrait::IsTerminator>() && isAlias(user))
+          llvm::append_range(names, user->getResults());
+        else
+          isRead = isRead || !own.contains(user);
+      }
+    return left[value] = isRead;
+  }
+
 private:
+  /// The tensor in whose memory a value lies.
+  Value root(Value value);
+  SmallVector<Value> reads(ArrayRef<Operation *> members);
+  static SmallVector<Value> writes(ArrayRef<Operation *> members);
+
   GroupTable &table;
   const Backend &backend;
+  /// The ops of the sub-network.
+  llvm::DenseSet<Operation *> own;
   std::map<GroupChoice, bool> orders;
   llvm::DenseMap<Operation *, bool> aliases;
+  /// By the first layer and the number of layers, which follow each other.
+  llvm::DenseMap<std::pair<Operation *, size_t>, std::unique_ptr<Traffic>> traffic;
+  llvm::DenseMap<Value, bool> left;
 };
 
 /// What lives in global memory while a sub-network runs.
@@ -95,10 +137,6 @@ public:
 private:
   void collect(ArrayRef<Operation *> ops, const GroupTable &table, const Partition &partition);
   void setEnds();
-  /// The tensor in whose memory a value lies.
-  Value root(Value value) const;
-  SmallVector<Value> reads(const MemoryItem &item) const;
-  SmallVector<Value> writes(const MemoryItem &item) const;
 
   MemoryFacts &facts;
   std::vector<MemoryItem> items;
@@ -107,9 +145,9 @@ private:
   llvm::DenseMap<Value, size_t> ends;
 };
 
-Value MemoryLine::root(Value value) const {
+Value MemoryFacts::root(Value value) {
   while (Operation *op = value.getDefiningOp()) {
-    if (isConstant(op) || !facts.isAlias(op))
+    if (isConstant(op) || !isAlias(op))
       break;
     value = op->getOperand(0);
   }
@@ -131,57 +169,47 @@ void MemoryLine::collect(ArrayRef<Operation *> ops, const GroupTable &table,
   for (Operation *op : ops) {
     if (auto found = lastOf.find(op); found != lastOf.end()) {
       const GroupChoice &choice = partition[found->second];
-      const ArrayRef<Operation *> layers = table.layersOf(choice);
-      items.push_back({.members = {layers.begin(), layers.end()},
+      items.push_back({.last = op,
+                       .traffic = facts.trafficOf(table.layersOf(choice)),
                        .group = found->second,
                        .isApart = facts.loadsFirst(choice)});
     } else if (!members.contains(op) && !facts.isAlias(op)) {
-      items.push_back({.members = {op}, .isApart = isa<tpu::ConcatOp, tpu::SplitOp>(op)});
+      items.push_back({.last = op,
+                       .traffic = facts.trafficOf(op),
+                       .isApart = isa<tpu::ConcatOp, tpu::SplitOp>(op)});
     }
   }
 }
 
-SmallVector<Value> MemoryLine::reads(const MemoryItem &item) const {
+SmallVector<Value> MemoryFacts::reads(ArrayRef<Operation *> members) {
   llvm::SetVector<Value> values;
-  for (Operation *op : item.members)
+  for (Operation *op : members)
     for (Value operand : op->getOperands()) {
       Operation *producer = operand.getDefiningOp();
-      if (!(producer && (isConstant(producer) || llvm::is_contained(item.members, producer))))
+      if (!(producer && (isConstant(producer) || llvm::is_contained(members, producer))))
         values.insert(root(operand));
     }
   return values.takeVector();
 }
 
-SmallVector<Value> MemoryLine::writes(const MemoryItem &item) const {
+SmallVector<Value> MemoryFacts::writes(ArrayRef<Operation *> members) {
   SmallVector<Value> values;
-  for (Operation *op : item.members)
+  for (Operation *op : members)
     for (Value result : op->getResults())
       if (llvm::any_of(result.getUsers(),
-                       [&](Operation *user) { return !llvm::is_contained(item.members, user); }))
+                       [&](Operation *user) { return !llvm::is_contained(members, user); }))
         values.push_back(result);
   return values;
 }
 
 void MemoryLine::setEnds() {
-  llvm::DenseSet<Operation *> here;
-  for (auto [number, item] : llvm::enumerate(items)) {
-    here.insert(item.members.begin(), item.members.end());
-    for (Value value : reads(item))
+  for (auto [number, item] : llvm::enumerate(items))
+    for (Value value : item.traffic->reads)
       ends[value] = number;
-  }
   for (const MemoryItem &item : items)
-    for (Operation *op : item.members)
-      for (Value result : op->getResults()) {
-        // Those that read it under another name, too.
-        SmallVector<Value> names = {result};
-        for (size_t next = 0; next < names.size(); ++next)
-          for (Operation *user : names[next].getUsers()) {
-            if (!user->hasTrait<OpTrait::IsTerminator>() && facts.isAlias(user))
-              llvm::append_range(names, user->getResults());
-            else if (!here.contains(user))
-              ends[result] = items.size();
-          }
-      }
+    for (Value result : item.traffic->writes)
+      if (facts.leaves(result))
+        ends[result] = items.size();
 }
 
 MemoryPeak MemoryLine::peak() const {
@@ -189,7 +217,7 @@ MemoryPeak MemoryLine::peak() const {
   int64_t alive = 0;
   llvm::DenseSet<Value> made;
   for (const MemoryItem &item : items)
-    for (Value value : writes(item))
+    for (Value value : item.traffic->writes)
       made.insert(value);
   // What is made outside is there from the beginning.
   for (const auto &[value, end] : ends)
@@ -198,13 +226,13 @@ MemoryPeak MemoryLine::peak() const {
   for (auto [number, item] : llvm::enumerate(items)) {
     int64_t results = 0;
     int64_t dying = 0;
-    for (Value value : writes(item))
+    for (Value value : item.traffic->writes)
       results += bytesOf(value);
-    for (Value value : reads(item))
+    for (Value value : item.traffic->reads)
       dying += ends.lookup(value) == number ? bytesOf(value) : 0;
     const int64_t most = item.isApart ? std::max(alive, alive + results - dying) : alive + results;
     if (most > peak.bytes)
-      peak = {.bytes = most, .group = item.group, .op = item.members.back()};
+      peak = {.bytes = most, .group = item.group, .op = item.last};
     peak.times += most == peak.bytes ? 1 : 0;
     alive += results - dying;
   }
@@ -267,7 +295,7 @@ Partition changed(const Partition &partition, const Change &change) {
 
 MemoryPeak codegen::memoryPeak(ArrayRef<Operation *> ops, GroupTable &table,
                                const Partition &partition, const Backend &backend) {
-  MemoryFacts facts(table, backend);
+  MemoryFacts facts(ops, table, backend);
   return MemoryLine(ops, table, facts, partition).peak();
 }
 
@@ -279,7 +307,7 @@ Partition codegen::withLessMemory(ArrayRef<Operation *> ops, GroupTable &table, 
       sum += table.estimateOf(choice);
     return static_cast<double>(std::max<int64_t>(sum, 1));
   };
-  MemoryFacts facts(table, backend);
+  MemoryFacts facts(ops, table, backend);
   const auto peakOf = [&](const Partition &groups) {
     return MemoryLine(ops, table, facts, groups).peak();
   };

@@ -55,6 +55,8 @@ public:
 private:
   /// The tensor whose memory `value` lies in, from its beginning on.
   Value root(Value value) const;
+  /// Whether what an op makes lies in its operand.
+  bool isAlias(Operation *op) const;
   void contain(Value inner, Value outer, int64_t offset);
   void containParts();
   void need(Value value, int64_t time);
@@ -65,6 +67,8 @@ private:
   Block &block;
   const Backend &backend;
   llvm::DenseMap<Operation *, const GroupPlan *> plans;
+  /// Asked once for each op.
+  mutable llvm::DenseMap<Operation *, bool> aliases;
   struct Life {
     int64_t lower, upper;
   };
@@ -80,19 +84,18 @@ private:
 };
 
 Value Neurons::root(Value value) const {
-  while (Operation *op = value.getDefiningOp()) {
-    Expected<Place> place = Place::Local;
-    if (isOnCpu(op))
-      break;
-    if (isa<top::InputOp>(op))
-      place = Place::Alias;
-    else if (!isa<tpu::GroupOp>(op))
-      place = backend.placeOf(op);
-    if (!place || *place != Place::Alias)
-      break;
+  for (Operation *op = value.getDefiningOp(); op && isAlias(op); op = value.getDefiningOp())
     value = op->getOperand(0);
-  }
   return value;
+}
+
+bool Neurons::isAlias(Operation *op) const {
+  const auto [entry, isNew] = aliases.try_emplace(op, false);
+  if (isNew && !isOnCpu(op) && !isa<tpu::GroupOp>(op)) {
+    Expected<Place> place = isa<top::InputOp>(op) ? Place::Alias : backend.placeOf(op);
+    entry->second = place && *place == Place::Alias;
+  }
+  return entry->second;
 }
 
 void Neurons::need(Value value, int64_t time) {
