@@ -182,12 +182,7 @@ Expected<MeasuredNetwork> DeployRun::measureMade(int opt) const {
 
 /// Interpolates pictures that are scaled by products, if that takes fewer cycles.
 Expected<void> DeployRun::useFasterResize() {
-  const auto isScaled = [&](top::InterpOp op) {
-    return isPictureResize(op, *target) ? WalkResult::interrupt() : WalkResult::advance();
-  };
-  if (!summary.modelFile || options.codegen.opt <= kQuickOpt ||
-      llvm::is_contained(lowering.withoutFolds, kResizeByProducts) ||
-      !top.module->walk(isScaled).wasInterrupted())
+  if (!summary.modelFile || options.codegen.opt <= kQuickOpt || !scalesPictures())
     return {};
   LoweringOptions other = lowering;
   other.withoutFolds.emplace_back(kResizeByProducts);
@@ -203,16 +198,62 @@ Expected<void> DeployRun::useFasterResize() {
   return makeAnewIfClose(std::move(other));
 }
 
-/// Floats by need may cost at most `floatBudget` of the cycles of integers throughout.
-Expected<void> DeployRun::keepBudget() {
-  if (lowering.strict)
-    return {};
+/// Whether the network has pictures whose resizing may change (useFasterResize).
+bool DeployRun::scalesPictures() {
+  const auto isScaled = [&](top::InterpOp op) {
+    return isPictureResize(op, *target) ? WalkResult::interrupt() : WalkResult::advance();
+  };
+  return !llvm::is_contained(lowering.withoutFolds, kResizeByProducts) &&
+         top.module->walk(isScaled).wasInterrupted();
+}
+
+/// `isQuick`: files are those of groups by estimate.
+void DeployRun::makeBudget(bool isQuick) {
   budget.emplace(FloatBudget::Request{
       .percent = options.floatBudget,
       .top = *top.module,
       .lower = [this](const LoweringOptions &wanted) { return lowerForCycles(wanted); },
       .measure = [this](ModuleOp module) { return measure(module); },
-      .isQuick = options.codegen.opt <= kQuickOpt});
+      .isQuick = isQuick});
+}
+
+/// Costs of floats by need are compared with groups by estimate. So they are before a search, and
+/// only what is left of the floats is searched. What cannot be measured so is left to `keepBudget`.
+Expected<void> DeployRun::keepBudgetFirst() {
+  if (options.codegen.opt <= kQuickOpt || lowering.strict || !lowering.scheme.isQuantized() ||
+      !compiles() || scalesPictures() || !floatShare(*lowered->module, *top.module, nullptr))
+    return {};
+  const auto measureLowered = [&]() -> Expected<ModelFileReport> {
+    Expected<ModelFileReport> report = measure(*lowered->module);
+    // What was packed for it is not needed any more.
+    if (Expected<void> read = readWritten(*lowered->module, files.front()); !read)
+      return propagate(read);
+    return report;
+  };
+  Expected<ModelFileReport> made = measureLowered();
+  if (!made)
+    return {};
+  makeBudget(/*isQuick=*/true);
+  while (made && (!summary.report || summary.report->numFailed() == 0)) {
+    Expected<std::optional<FloatStep>> step =
+        budget->stepToGiveUp(*lowered->module, lowering, *made);
+    if (!step)
+      return propagate(step);
+    if (!*step)
+      return {};
+    llvm::append_range(lowering.onIntegers, (*step)->layers);
+    if (Expected<void> done = lowerAnew(); !done)
+      return done;
+    made = measureLowered();
+  }
+  return {};
+}
+
+/// Floats by need may cost at most `floatBudget` of the cycles of integers throughout.
+Expected<void> DeployRun::keepBudget() {
+  if (lowering.strict || budget)
+    return {};
+  makeBudget(options.codegen.opt <= kQuickOpt);
   while (summary.modelFile) {
     Expected<std::optional<FloatStep>> step =
         budget->stepToGiveUp(*lowered->module, lowering, *summary.modelFile);

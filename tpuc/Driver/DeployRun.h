@@ -60,6 +60,9 @@ private:
   Expected<ModelFileReport> measure(mlir::ModuleOp module) const;
   Expected<MeasuredNetwork> measureWith(mlir::ModuleOp module, int opt) const;
   Expected<MeasuredNetwork> measureMade(int opt) const;
+  bool scalesPictures();
+  void makeBudget(bool isQuick);
+  Expected<void> keepBudgetFirst();
   Expected<void> keepBudget();
   std::set<std::string> layersToKeep() const;
   std::set<std::string> layersByNeed() const;

@@ -383,8 +383,9 @@ Expected<ModelDeploySummary> DeployRun::run() {
   Expected<void> (DeployRun::*const steps[])() = {
       &DeployRun::readTop,         &DeployRun::checkInputs,     &DeployRun::readTestInput,
       &DeployRun::lower,           &DeployRun::write,           &DeployRun::compare,
-      &DeployRun::generate,        &DeployRun::useFasterResize, &DeployRun::keepBudget,
-      &DeployRun::useFasterLayers, &DeployRun::commit,          &DeployRun::diagnose};
+      &DeployRun::keepBudgetFirst, &DeployRun::generate,        &DeployRun::useFasterResize,
+      &DeployRun::keepBudget,      &DeployRun::useFasterLayers, &DeployRun::commit,
+      &DeployRun::diagnose};
   for (auto step : steps)
     if (Expected<void> done = (this->*step)(); !done)
       return propagate(done);
