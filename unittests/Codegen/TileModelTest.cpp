@@ -9,6 +9,7 @@
 #include "tpuc/Codegen/Tile/TileModel.h"
 #include "tpuc/Codegen/Layers.h"
 #include "tpuc/Dialect/Tpu/CastOps.h"
+#include "tpuc/Interpreter/Kernels/Movement.h"
 #include "tpuc/Target/Registry.h"
 #include "unittests/Codegen/Network.h"
 
@@ -61,6 +62,24 @@ TEST(AxisMap, EachReachedElementIsInTheRangeAndNoneBeside) {
               ASSERT_LE(range.end(), last + 1 + stride);
             }
         }
+}
+
+TEST(AxisMap, WhatStandsAtTheEdgeIsInTheRangeAndNoneBeside) {
+  constexpr int64_t kExtent = 7;
+  for (auto [kind, mode] : {std::pair{AxisMap::Clamped, kernels::PadMode::Edge},
+                            std::pair{AxisMap::Mirrored, kernels::PadMode::Reflect}})
+    for (int64_t before = 0; before < kExtent; ++before)
+      for (int64_t after = 0; after < kExtent; ++after) {
+        const kernels::AxisSource sources = kernels::padSource(kExtent, before, after, mode);
+        const auto outputs = static_cast<int64_t>(sources.size());
+        for (int64_t begin = 0; begin < outputs; ++begin)
+          for (int64_t size = 1; begin + size <= outputs; ++size) {
+            const auto [first, last] =
+                std::minmax_element(sources.begin() + begin, sources.begin() + begin + size);
+            const Range range = needed({.kind = kind, .pad = before}, kExtent, {begin, size}).range;
+            ASSERT_EQ(range, (Range{*first, *last - *first + 1}));
+          }
+      }
 }
 
 TEST(AxisMap, WindowsOverTheBorderSeePadding) {

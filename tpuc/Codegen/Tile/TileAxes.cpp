@@ -44,6 +44,18 @@ static PaddedRange clamp(int64_t begin, int64_t end, int64_t extent) {
 
 static int64_t floorDiv(int64_t a, int64_t b) { return a >= 0 ? a / b : -((-a + b - 1) / b); }
 
+/// The elements that stand for [begin, end), where those outside of [0, extent) are mirrored.
+static Range mirroredRange(int64_t begin, int64_t end, int64_t extent) {
+  const int64_t last = extent - 1;
+  const auto place = [&](int64_t i) { return i < 0 ? -i : i > last ? 2 * last - i : i; };
+  std::pair<int64_t, int64_t> ends = std::minmax(place(begin), place(end - 1));
+  if (begin <= 0 && end > 0)
+    ends.first = 0;
+  if (begin <= last && end > last)
+    ends.second = last;
+  return {ends.first, ends.second - ends.first + 1};
+}
+
 PaddedRange OperandModel::padded(unsigned axis, Range output) const {
   const AxisMap &map = maps[axis];
   const int64_t extent = extents[axis];
@@ -67,6 +79,10 @@ PaddedRange OperandModel::padded(unsigned axis, Range output) const {
                  floorDiv(output.end() - 1 + map.pad, map.stride) + 1, extent);
   case AxisMap::Scaled:
     return clamp(output.begin / map.stride, (output.end() - 1) / map.stride + 1, extent);
+  case AxisMap::Clamped:
+    return clamp(output.begin - map.pad, output.end() - map.pad, extent);
+  case AxisMap::Mirrored:
+    return {mirroredRange(output.begin - map.pad, output.end() - map.pad, extent)};
   }
   return {};
 }

@@ -68,8 +68,8 @@ const TileRules &tileRules() {
                                                    const Spread &) { return upsampleModel(op); })
           .add<tpu::InterpOp>(Asks::Channels, [](tpu::InterpOp op, TileLayout,
                                                  const Spread &) { return interpModel(op); })
-          .add<tpu::PadOp>(Asks::Channels, [](tpu::PadOp op, TileLayout,
-                                              const Spread &) { return channelPadModel(op); })
+          .add<tpu::PadOp>(Asks::Channels,
+                           [](tpu::PadOp op, TileLayout, const Spread &) { return padModel(op); })
           .add<tpu::PackRowsOp>(Asks::Channels, [](tpu::PackRowsOp op, TileLayout,
                                                    const Spread &) { return packRowsModel(op); })
           .add<tpu::PReluOp>(Asks::Channels, [](tpu::PReluOp op, TileLayout,

@@ -27,6 +27,8 @@ struct AxisMap {
     Window,     ///< Those that windows reach: output i begins at i * stride - pad.
     Transposed, ///< Those that reach it: input i adds to [i * stride - pad, ... + window).
     Scaled,     ///< Output i is made of input i / stride.
+    Clamped,    ///< Output i is made of input i - pad, or of the closest one that there is.
+    Mirrored,   ///< The same, mirrored at the first and the last one; at most all of them at once.
   };
   Kind kind = Same;
   int64_t stride = 1;
@@ -118,7 +120,8 @@ llvm::SmallVector<TileLayout> tileLayoutsOf(llvm::ArrayRef<mlir::Operation *> la
 /// The model of an op of static shapes on `target`, whose lanes alone it depends on:
 ///
 /// * convolutions and pools: [N, C, spatial...]; `c` of a filter is its output channel
-/// * pads with constant channels behind those of [N, C, H, W]
+/// * pads with constant channels behind those of [N, C, H, W], and around pictures of [N, C, W] or
+///   [N, C, H, W] with what they have at the edge, mirrored or not
 /// * matrix products: n the batch, c the rows and w the columns of each matrix; the right one is
 ///   seen as [K, N] where it is a constant, else as it lies. Alone, the rows of all batches that
 ///   share a right matrix follow each other

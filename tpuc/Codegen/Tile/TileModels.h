@@ -67,8 +67,8 @@ Expected<TileModel> upsampleModel(tpu::UpsampleOp op);
 Expected<TileModel> interpModel(tpu::InterpOp op);
 /// Of rows under windows as channels.
 Expected<TileModel> packRowsModel(tpu::PackRowsOp op);
-/// Of constant channels behind those of pictures.
-Expected<TileModel> channelPadModel(tpu::PadOp op);
+/// Of constant channels behind those of pictures, or of what lies around pictures.
+Expected<TileModel> padModel(tpu::PadOp op);
 
 //===--- Rows (RowModels.cpp) ----------------------------------------------===//
 

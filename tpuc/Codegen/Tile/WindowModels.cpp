@@ -185,7 +185,35 @@ Expected<TileModel> tiling::packRowsModel(tpu::PackRowsOp op) {
   return model;
 }
 
-Expected<TileModel> tiling::channelPadModel(tpu::PadOp op) {
+/// Rows around pictures are those at their edges, mirrored or not; columns lie in a lane.
+static Expected<TileModel> borderModel(tpu::PadOp op, ArrayRef<int64_t> pads) {
+  const ArrayRef<int64_t> input = dimsOf(op.getInput());
+  constexpr size_t kSpatial = 2, kRows = 4;
+  const size_t rank = input.size();
+  const bool mirrors = op.getMode() == "reflect";
+  if (rank <= kSpatial || rank > kRows || (!mirrors && op.getMode() != "edge"))
+    return makeError("", "a pad of other than pictures", "elements from their edges around them");
+  for (auto [index, pad] : llvm::enumerate(pads)) {
+    const size_t axis = index % rank;
+    if (pad < 0 || (axis < kSpatial && pad != 0) || (mirrors && pad >= input[axis]))
+      return makeError("",
+                       std::to_string(pad) + " elements around dimension " + std::to_string(axis),
+                       "around pictures, as many as they have");
+  }
+  TileModel model{.operands = {},
+                  .result = *axisExtents(dimsOf(op.getOutput())),
+                  .isTileable = {true, true, false, rank == kRows, false}};
+  OperandModel data{.isPresent = true, .extents = *axisExtents(input)};
+  if (rank == kRows)
+    data.maps[kAxisH] = {.kind = mirrors ? AxisMap::Mirrored : AxisMap::Clamped,
+                         .pad = pads[kSpatial]};
+  data.maps[kAxisW] = kWhole;
+  model.operands.push_back(data);
+  model.operands.resize(op->getNumOperands());
+  return model;
+}
+
+Expected<TileModel> tiling::padModel(tpu::PadOp op) {
   const ArrayRef<int64_t> input = dimsOf(op.getInput());
   const ArrayRef<int64_t> output = dimsOf(op.getOutput());
   const bool hasTensors =
@@ -194,7 +222,11 @@ Expected<TileModel> tiling::channelPadModel(tpu::PadOp op) {
   if (op.getPaddings())
     pads = top::toInts(*op.getPaddings());
   constexpr size_t kRank = 4, kBehindChannels = kRank + 1;
-  if (hasTensors || op.getMode() != "constant" || input.size() != kRank || pads.size() != 2 * kRank)
+  if (hasTensors || pads.size() != 2 * input.size())
+    return makeError("", "paddings that are computed", "constants");
+  if (op.getMode() != "constant")
+    return borderModel(op, pads);
+  if (input.size() != kRank)
     return makeError("", "a pad of other than pictures", "constant channels behind theirs");
   for (auto [index, pad] : llvm::enumerate(pads))
     if (index == kBehindChannels ? pad < 1 : pad != 0)

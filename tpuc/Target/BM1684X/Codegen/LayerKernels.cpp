@@ -19,6 +19,7 @@
 #include "tpuc/Dialect/Tpu/RecurrentOps.h"
 #include "tpuc/Dialect/Tpu/ReduceOps.h"
 #include "tpuc/Dialect/Tpu/StoredType.h"
+#include "tpuc/Interpreter/Kernels/Movement.h"
 #include "tpuc/Target/BM1684X/Codegen/OpWindows.h"
 #include "tpuc/Target/BM1684X/Codegen/PixelRows.h"
 #include "tpuc/Target/BM1684X/Codegen/SlicedOperands.h"
@@ -30,6 +31,7 @@
 #include "tpuc/Target/BM1684X/Kernels/Pooling.h"
 #include "tpuc/Target/BM1684X/Kernels/Recurrence.h"
 #include "tpuc/Target/BM1684X/Kernels/Reduction.h"
+#include "tpuc/Target/BM1684X/Kernels/Resize.h"
 #include "tpuc/Target/BM1684X/Kernels/StackedRows.h"
 
 #include "llvm/ADT/StringSwitch.h"
@@ -243,15 +245,41 @@ Kernels concatKernels(const TiledOp &tiled) {
   return kernels;
 }
 
+/// Which element of the operand's tile each one of the result's tile is along an axis, where
+/// `before` stand in front of the first.
+std::vector<int64_t> borderSource(tpu::PadOp op, const TiledOp &tiled, unsigned axis,
+                                  int64_t before) {
+  const int64_t extent = tiled.model->operands[0].extents[axis];
+  const std::vector<int64_t> whole = kernels::padSource(
+      extent, before, tiled.model->result[axis] - extent - before,
+      op.getMode() == "edge" ? kernels::PadMode::Edge : kernels::PadMode::Reflect);
+  const codegen::Range range = tiled.result.tile[axis];
+  std::vector<int64_t> sources(whole.begin() + range.begin, whole.begin() + range.end());
+  for (int64_t &source : sources)
+    source -= tiled.operands[0].tile[axis].begin;
+  return sources;
+}
+
 /// Constant channels behind those of the input: channels lie over lanes, so these stay where they
-/// are.
-Kernels channelPadKernels(tpu::PadOp op, const TiledOp &tiled) {
+/// are. Or rows and columns around pictures.
+Kernels padKernels(tpu::PadOp op, const TiledOp &tiled) {
   constexpr unsigned kChannels = 1;
   const LocalTensor from = operandOf(tiled, 0);
   const LocalTensor to = resultOf(tiled);
   if (!precOf(to.type))
     return makeError("", "a tensor of " + std::string(dataTypeName(to.type)),
                      "a type that is computed");
+  if (op.getMode() != "constant") {
+    const SmallVector<int64_t> pads = top::toInts(*op.getPaddings());
+    const size_t rank = pads.size() / 2;
+    return std::vector<Kernel>{
+        {[]() -> Expected<uint32_t> { return 0; },
+         [border =
+              Border{from, to, borderSource(op, tiled, codegen::kAxisH, rank == 4 ? pads[2] : 0),
+                     borderSource(op, tiled, codegen::kAxisW, pads[rank - 1])}](Builder &builder) {
+           return emitBorder(builder, border);
+         }}};
+  }
   const Immediate value = immediate(to.type, op.getVal().convertToDouble());
   const auto emit = [=](Builder &builder) {
     addUnaryArith(builder, ArithOp::Copy, to, value);
@@ -324,7 +352,7 @@ KernelTable layerTable() {
       // These move elements.
       .with(checkMoved)
       .add<tpu::SliceOp>([](Operation *, Sliced tiled) { return columnSliceKernels(tiled); })
-      .add<tpu::PadOp>([](tpu::PadOp pad, Sliced tiled) { return channelPadKernels(pad, tiled); })
+      .add<tpu::PadOp>([](tpu::PadOp pad, Sliced tiled) { return padKernels(pad, tiled); })
       .add<tpu::PackRowsOp>(
           [](tpu::PackRowsOp rows, Sliced tiled) { return packRowsKernels(rows, tiled); })
       .add<tpu::ConcatOp>([](Operation *, Sliced tiled) { return concatKernels(tiled); });

@@ -215,6 +215,68 @@ Expected<void> emitResize(Builder &builder, const Resize &whole) {
   return {};
 }
 
+namespace {
+
+/// The elements [to, to + count) of an axis are [from, from + count) of the input.
+struct Stretch {
+  int64_t to = 0, from = 0, count = 0;
+  bool contains(int64_t index) const { return index >= to && index < to + count; }
+  bool reads(int64_t index) const { return index >= from && index < from + count; }
+};
+
+Stretch longestStretch(const std::vector<int64_t> &sources) {
+  Stretch longest;
+  Stretch last;
+  for (size_t index = 0; index < sources.size(); ++index) {
+    if (last.count == 0 || sources[index] != last.from + last.count)
+      last = {static_cast<int64_t>(index), sources[index], 0};
+    ++last.count;
+    if (last.count > longest.count)
+      longest = last;
+  }
+  return longest;
+}
+
+} // namespace
+
+Expected<void> emitBorder(Builder &builder, const Border &border) {
+  const Extents &in = border.input.shape;
+  if (!precOf(border.input.type) || !matches(border.input, border.output))
+    return makeError(builder.layer(), describe(border.input, border.output),
+                     "equal types, n, c and lanes");
+  for (auto [axis, sources] : {std::pair{2U, &border.rows}, {3U, &border.columns}})
+    if (static_cast<int64_t>(sources->size()) != border.output.shape[axis] ||
+        std::ranges::any_of(*sources,
+                            [&](int64_t source) { return source < 0 || source >= in[axis]; }))
+      return makeError(builder.layer(), describe(border.input, border.output),
+                       "an element of the input for each row and column");
+  const Stretch columns = longestStretch(border.columns);
+  const auto copyRows = [&](int64_t to, int64_t from, int64_t count) {
+    const LocalTensor seen = border.input.slice(2, from, count);
+    const LocalTensor made = border.output.slice(2, to, count);
+    addUnaryArith(builder, ArithOp::Copy, made.slice(3, columns.to, columns.count),
+                  seen.slice(3, columns.from, columns.count));
+    for (int64_t x = 0; x < made.shape[3]; ++x)
+      if (!columns.contains(x))
+        addUnaryArith(builder, ArithOp::Copy, made.slice(3, x, 1),
+                      seen.slice(3, border.columns[static_cast<size_t>(x)], 1));
+  };
+  const Stretch rows = longestStretch(border.rows);
+  copyRows(rows.to, rows.from, rows.count);
+  // The others are whole rows of those, unless a tile has none of them.
+  for (int64_t y = 0; y < border.output.shape[2]; ++y) {
+    const int64_t from = border.rows[static_cast<size_t>(y)];
+    if (rows.contains(y))
+      continue;
+    if (rows.reads(from))
+      addUnaryArith(builder, ArithOp::Copy, border.output.slice(2, y, 1),
+                    border.output.slice(2, rows.to + from - rows.from, 1));
+    else
+      copyRows(y, from, 1);
+  }
+  return {};
+}
+
 std::array<int64_t, 2> tapWeights(double secondWeight) {
   constexpr int64_t kWhole = int64_t{1} << kTapBits;
   const auto scaled = [](double weight) { return std::llround(std::ldexp(weight, kTapBits)); };

@@ -60,6 +60,17 @@ struct QuantizedResize {
 Expected<uint32_t> quantizedResizeScratch(const QuantizedResize &resize);
 Expected<void> emitQuantizedResize(Builder &builder, const QuantizedResize &resize);
 
+/// output[n,c,y,x] = input[n,c,rows[y],columns[x]], of any type that is computed: pictures with
+/// rows and columns from their edges around them. What follows each other in both is copied at
+/// once.
+struct Border {
+  LocalTensor input;
+  LocalTensor output;
+  std::vector<int64_t> rows;
+  std::vector<int64_t> columns;
+};
+Expected<void> emitBorder(Builder &builder, const Border &border);
+
 inline constexpr int kTapBits = 11;
 /// 2^kTapBits times the weights of the first and the second element, each rounded half away from
 /// zero; the larger one, or the first of equal ones, takes up what their sum lacks.
