@@ -54,6 +54,22 @@ void CommandBuilder::beginLayer(std::string_view name) {
   currentLayer = found->second;
 }
 
+bool CommandBuilder::holds(uint32_t address, std::span<const uint32_t> words) const {
+  const auto found = kept.find(address);
+  return found != kept.end() && std::ranges::equal(found->second, words);
+}
+
+void CommandBuilder::keep(uint32_t address, std::span<const uint32_t> words) {
+  kept[address].assign(words.begin(), words.end());
+}
+
+void CommandBuilder::forget(const LaneBytes &written) {
+  std::erase_if(kept, [&](const auto &each) {
+    const size_t end = each.first + each.second.size() * sizeof(uint32_t);
+    return each.first < written.last && written.first < end;
+  });
+}
+
 void CommandBuilder::fail(std::string found, std::string expected) {
   if (!firstError)
     firstError = Error{layer(), std::move(found), std::move(expected)};
@@ -108,9 +124,12 @@ void CommandBuilder::add(mc::Command command) {
   command.set(Field::CmdIdDep, wait > own.awaited ? wait : 0);
   own.awaited = std::max(own.awaited, wait);
   for (const Operand &operand : operands->all())
-    if (std::optional<LaneBytes> bytes = bytesOf(operand.view))
+    if (std::optional<LaneBytes> bytes = bytesOf(operand.view)) {
       own.accesses.record(bytes->first, bytes->last, id, operand.isWritten,
                           !operand.isWritten || operand.isRead);
+      if (operand.isWritten)
+        forget(*bytes);
+    }
   own.commands.push_back(command);
   own.layers.push_back(currentLayer);
 }

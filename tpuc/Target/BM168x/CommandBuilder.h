@@ -15,6 +15,7 @@
 #include <array>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -92,6 +93,11 @@ public:
 
   /// Appends a command; its id and wait are set here.
   void add(mc::Command command);
+  /// Whether `words` still stand from `address` on in every lane: `keep` said so, and no command
+  /// has written there since.
+  bool holds(uint32_t address, std::span<const uint32_t> words) const;
+  /// The commands so far leave `words` from `address` on in every lane.
+  void keep(uint32_t address, std::span<const uint32_t> words);
   /// Makes `finish` fail with an error that names the current layer, unless it does so already.
   void fail(std::string found, std::string expected);
 
@@ -124,11 +130,14 @@ private:
   uint32_t neededWait(const OperandList &operands, Engine engine) const;
   void addEnd(Engine engine);
   void endGroup();
+  void forget(const LaneBytes &written);
 
   const BuilderChip *chip;
   /// Those that are full.
   std::vector<CommandStreams> groups;
   std::array<Queue, kNumEngines> queues;
+  /// What lanes are known to hold, by the address. A new group finds it as it was.
+  std::map<uint32_t, std::vector<uint32_t>> kept;
   std::vector<std::string> layerNames{""};
   std::unordered_map<std::string, uint32_t> layerIndices{{"", 0}};
   uint32_t currentLayer = 0;

@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "tpuc/Target/BM1684X/Kernels/Commands.h"
 #include "unittests/BM1684X/Kernels/Bench.h"
 
 #include <gmock/gmock.h>
@@ -45,6 +46,33 @@ TEST(Builder, WaitsForWhatIsNeededAndNotTwice) {
   EXPECT_THAT(waits(streams->gdma), ElementsAre(0, 0, 2, 0, 0));
   EXPECT_TRUE(streams->tiu.back().isEnd());
   EXPECT_TRUE(streams->gdma.back().isEnd());
+}
+
+TEST(Builder, WritesATableAgainWhereItWasOverwritten) {
+  Builder builder;
+  const std::vector<double> table = {1, -0.5, 0.25};
+  const auto written = [&](std::span<const double> values, uint32_t address) {
+    const size_t before = builder.numCommands();
+    addTable(builder, values, address);
+    return builder.numCommands() - before;
+  };
+  EXPECT_EQ(written(table, 128), 3u);
+  EXPECT_EQ(written(table, 128), 0u);
+  EXPECT_EQ(written(table, 192), 3u);
+  // What lies around it may change, and it may be read.
+  expectOk(emitLocalCopy(builder, row(128), row(256)));
+  expectOk(emitLocalCopy(builder, row(256), row(64)));
+  EXPECT_EQ(written(table, 128), 0u);
+  // Other values, and a part of it by either engine.
+  EXPECT_EQ(written(std::vector<double>{1, -0.5, 0.125}, 128), 3u);
+  EXPECT_EQ(written(table, 128), 3u);
+  expectOk(emitLocalCopy(builder, row(256), row(76)));
+  EXPECT_EQ(written(table, 128), 3u);
+  expectOk(emitLoad(builder, place(0), row(136)));
+  EXPECT_EQ(written(table, 128), 3u);
+  EXPECT_EQ(written(table, 192), 3u);
+  EXPECT_TRUE(builder.finish());
+  EXPECT_EQ(written(table, 128), 3u);
 }
 
 TEST(Builder, LayersMayComeAgain) {

@@ -255,11 +255,9 @@ void addSeries(Builder &builder, Series &series, const Unary &unary, const Local
     addLinear(builder, r1, r0, 1, 1);
     return add(ArithOp::Div, out, in, r1);
   case UnaryKind::Sin:
-    series.sin(in, 0);
-    return addUnaryArith(builder, ArithOp::Copy, out, r1);
+    return series.sin(out, in, 0);
   case UnaryKind::Cos:
-    series.sin(in, std::numbers::pi / 2);
-    return addUnaryArith(builder, ArithOp::Copy, out, r1);
+    return series.sin(out, in, std::numbers::pi / 2);
   case UnaryKind::Sinh:
   case UnaryKind::Cosh:
     // exp(x) / 2 with exp(-x) / 2 added or taken away

@@ -274,12 +274,18 @@ void addTurned(Builder &builder, const LocalTensor &output, const LocalTensor &i
 }
 
 void addTable(Builder &builder, std::span<const double> values, uint32_t address) {
-  for (double value : values) {
+  std::vector<uint32_t> words;
+  for (double value : values)
+    words.push_back(immediate(DataType::F32, value).bits);
+  if (builder.holds(address, words))
+    return;
+  for (auto place = address; double value : values) {
     addUnaryArith(builder, ArithOp::Copy,
-                  localTensor(DataType::F32, {1, kLanes, 1, 1}, address, Layout::Compact),
+                  localTensor(DataType::F32, {1, kLanes, 1, 1}, place, Layout::Compact),
                   immediate(DataType::F32, value));
-    address += 4;
+    place += 4;
   }
+  builder.keep(address, words);
 }
 
 LocalTensor repeated(const LocalTensor &tensor, const Extents &shape) {

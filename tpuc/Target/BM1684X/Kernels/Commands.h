@@ -119,7 +119,7 @@ void addLaneCopy(Builder &builder, const LocalTensor &output, const LocalTensor 
 /// output [n,c,1,w] = input [n,w,1,c], both Aligned from lane 0.
 void addTurned(Builder &builder, const LocalTensor &output, const LocalTensor &input);
 
-/// `values` as F32 to `address` of every lane.
+/// `values` as F32 to `address` of every lane, unless they stand there from before.
 void addTable(Builder &builder, std::span<const double> values, uint32_t address);
 
 /// The tensor as `shape` with strides that repeat it where its extent is 1 and the shape's is not.

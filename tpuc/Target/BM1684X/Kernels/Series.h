@@ -42,7 +42,7 @@ public:
   static constexpr size_t kNumRegisters = 3;
 
   /// Writes the tables' coefficients to `address`, a multiple of 64. For results that are rounded
-  /// to 16 bits (`result`) exp and sigmoid have fewer of them, and are wrong by 9e-6 at most.
+  /// to 16 bits (`result`) exp, sigmoid and sin have fewer, and are wrong by 9e-6 at most.
   Series(Builder &builder, unsigned tables, uint32_t address, DataType result);
 
   /// The registers for the following calls.
@@ -66,9 +66,9 @@ public:
              bool isTurned = false);
   /// erf(a x) to register 1, wrong by 2e-6 at most. `x` is no register but 2.
   void erf(const LocalTensor &x, double a);
-  /// sin(x + phase) to register 1, wrong by 1e-6 at most where |x| is below 10^4. `x` is no
-  /// register.
-  void sin(const LocalTensor &x, double phase);
+  /// sin(x + phase) to `to`, which may be register 1, `x` or none, wrong by 1e-6 at most where |x|
+  /// is below 10^4. `x` is no register.
+  void sin(const LocalTensor &to, const LocalTensor &x, double phase);
 
 private:
   void power(const LocalTensor &to);
