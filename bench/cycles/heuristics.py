@@ -27,8 +27,9 @@ from compare import Failed, Tools, add_arguments, chosen, geometric_mean, sample
 VARIANTS = {"groups": ("0", []), "search": ("1", [])} | {
     name: (None, ["--without", name])
     for name in ("resident-constants", "early-constants", "overlap", "least-work", "in-place-concat",
-                 "narrow-concat", "column-gather", "fold-depths", "op-reorder", "merge-groups", "pack-rows",
-                 "lut-to-arith", "fold-transpose-into-store", "permute-by-transposes", "hoist-outputs", "fold-head-reshapes",
+                 "narrow-concat", "column-gather", "fold-depths", "late-permutes", "op-reorder", "merge-groups",
+                 "pack-rows", "lut-to-arith", "fold-transpose-into-store", "permute-by-transposes", "hoist-outputs",
+                 "fold-head-reshapes",
                  "split-convolutions")}
 SAME = "="
 

@@ -24,6 +24,7 @@ static constexpr std::pair<llvm::StringLiteral, bool Heuristics::*> kHeuristics[
     {"narrow-concat", &Heuristics::narrowConcat},
     {"column-gather", &Heuristics::columnGather},
     {"fold-depths", &Heuristics::foldDepths},
+    {"late-permutes", &Heuristics::latePermutes},
     {"resident-constants", &Heuristics::residentConstants},
     {"in-place-concat", &Heuristics::inPlaceConcat},
     {"early-constants", &Heuristics::earlyConstants},

@@ -24,8 +24,9 @@ struct Heuristics {
   /// Whole passes: --fold-head-reshapes, --split-convolutions, --op-reorder, --hoist-outputs.
   bool foldHeadReshapes = true, splitConvolutions = true, opReorder = true, hoistOutputs = true;
   /// Rewrites of --decompose that only save cycles: concatenations of short pieces, and gathers of
-  /// constant columns, of many rows in local memory; depths of volumes as channels.
-  bool narrowConcat = true, columnGather = true, foldDepths = true;
+  /// constant columns, of many rows in local memory; depths of volumes as channels; permutes behind
+  /// what is done to parts.
+  bool narrowConcat = true, columnGather = true, foldDepths = true, latePermutes = true;
   /// Short constants stay in local memory (ResidentConstants.h).
   bool residentConstants = true;
   /// Concatenations in groups (InPlaceConcat.h).

@@ -50,7 +50,8 @@ def Decompose : Pass<"decompose", "::mlir::ModuleOp"> {
     three dimensions have one.
   }];
   let options = [ListOption<"without", "without", "std::string",
-      "Leave out: narrow-concat, column-gather, fold-depths; names of other heuristics are taken, too">];
+      "Leave out: narrow-concat, column-gather, fold-depths, late-permutes; names of other heuristics are "
+      "taken, too">];
   let dependentDialects = ["::tpuc::top::TopDialect", "::tpuc::tpu::TpuDialect"];
 }
 

@@ -116,6 +116,20 @@ constexpr RewrittenLayer kRewritten[] = {
        s.input("x", {s.between(1, 2), channels, 3, 4, s.between(2, 5)});
        s.op("r", "PRelu", {"x", s.weight("w", {channels, 1, 1, 1})});
      }},
+    {"BoxesOfPermutedChannels",
+     [](Sketch &s) {
+       const Dims pixels = {s.between(9, 20), s.between(20, 40)};
+       s.input("x", {s.between(1, 2), 3, s.between(6, 20), pixels[0], pixels[1]});
+       s.op("t", "Permute", {"x"}, "order = [0, 1, 3, 4, 2]");
+       const auto part = [&](const std::string &name, int64_t begin, int64_t end) {
+         return s.op(
+             name, "Slice", {"t", "n", "n", "n", "n"},
+             fmt::format("axes = [4], offset = [{}], ends = [{}], steps = [1]", begin, end));
+       };
+       s.op("a", "Add", {part("p", 0, 2), s.weight("grid", {pixels[0], pixels[1], 2})});
+       s.op("b", "Mul", {part("q", 2, 4), s.weight("anchors", {3, 1, 1, 2})});
+       s.op("r", "Concat", {"a", "b", part("o", 4, 1000)}, "axis = -1 : i64");
+     }},
     {"Rope", [](Sketch &s) { drawRope(s, false); }, false},
     {"RopeOfNeighbours", [](Sketch &s) { drawRope(s, true); }, false},
     {"RopeOfComputedAngles", [](Sketch &s) { drawRope(s, s.between(0, 1) == 1, Angles::Computed); },

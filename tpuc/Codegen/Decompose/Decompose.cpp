@@ -77,6 +77,8 @@ struct DecomposePass : codegen::impl::DecomposeBase<DecomposePass> {
     narrowInputs(main, *backend);
     useStatedTypes(main, *backend);
     computeBoundedIntegers(main, *backend);
+    if (heuristics->latePermutes)
+      permuteLate(main, *backend);
     // What is made stands in front of the op, and may be decomposed in turn.
     for (Operation *op = &main.front().front(); op;) {
       Operation *before = op->getPrevNode();

@@ -78,6 +78,10 @@ void useStatedTypes(mlir::func::FuncOp main, const Backend &backend);
 /// well. Bounds come from conditions, constants, extents and tables whose rows numbers name; casts,
 /// moves, concatenations and indices that read such numbers read the floats.
 void computeBoundedIntegers(mlir::func::FuncOp main, const Backend &backend);
+/// Permutes that make rows short stand behind what is done to parts of these rows, where it reads
+/// nothing else but constants and gives one result: parts of the longer rows in front of them take
+/// clearly less time to move. Also of quantized tensors.
+void permuteLate(mlir::func::FuncOp main, const Backend &backend);
 /// Casts of 64-bit integers to floats or conditions, and their comparisons: of their words. The
 /// latter two are exact; floats are rounded once if 32 bits hold the integer, else within one unit
 /// in the last place.
