@@ -32,8 +32,10 @@ static Tensor unpacked(tpu::UnpackOp op, const Tensor &packed) {
   for (int64_t source : order)
     transposed.push_back(blocks[static_cast<size_t>(source)]);
   Tensor plain(packed.type(), shapeOf(transposed));
-  kernels::permute(packed.reshaped(shapeOf(blocks)), std::span(order.data(), order.size()), plain,
-                   threads);
+  // What stands behind all blocks are parameters.
+  kernels::permute(
+      Tensor::borrow(packed.type(), shapeOf(blocks), packed.rawBytes().data(), nullptr),
+      std::span(order.data(), order.size()), plain, threads);
   const auto type = cast<RankedTensorType>(op.getOutput().getType());
   std::vector<kernels::AxisSource> kept;
   for (int64_t extent : type.getShape())

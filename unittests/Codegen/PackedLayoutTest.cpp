@@ -8,6 +8,8 @@
 
 #include "tpuc/Codegen/Tile/PackedLayout.h"
 
+#include <algorithm>
+#include <array>
 #include <gtest/gtest.h>
 
 using namespace tpuc;
@@ -44,6 +46,21 @@ TEST(PackedLayout, ReordersLongTensorsInParts) {
   checkPairs(5, 5, 70000);
   // Of one each.
   checkPairs(2, 5, 300000);
+}
+
+TEST(PackedLayout, ParametersStandBehindAllBlocks) {
+  Tensor plain(DataType::I8, {4, 2});
+  std::ranges::copy(std::array<int8_t, 8>{1, 2, 3, 4, 5, 6, 7, 8},
+                    plain.mutableData<int8_t>().begin());
+  const Tensor packed = pack(plain, {.shape = {6, 2},
+                                     .blocks = {2, 2, 2},
+                                     .order = {1, 0, 2},
+                                     .padded = {4, 2},
+                                     .type = std::nullopt,
+                                     .parameters = {{9, {9, 10}}}});
+  const std::span<const int8_t> elements = packed.data<int8_t>();
+  EXPECT_EQ(std::vector<int8_t>(elements.begin(), elements.end()),
+            (std::vector<int8_t>{1, 2, 5, 6, 3, 4, 7, 8, 0, 9, 10, 0}));
 }
 
 } // namespace

@@ -77,6 +77,13 @@ Tensor codegen::pack(const Tensor &plain, const PackedLayout &layout) {
   Tensor packed(tensor.type(), packedDims(layout.blocks));
   permuteInParts(padded.reshaped(packedDims(transposed)), std::span(inverse.data(), inverse.size()),
                  packed, threads);
+  const Shape shape = packedDims(layout.shape);
+  if (shape.numElements() != packed.numElements()) {
+    Tensor longer(packed.type(), shape);
+    std::ranges::fill(longer.mutableBytes(), std::byte{0});
+    std::ranges::copy(packed.rawBytes(), longer.mutableBytes().begin());
+    packed = std::move(longer);
+  }
   const std::span<std::byte> bytes = packed.mutableBytes();
   for (const PackedLayout::Bytes &part : layout.parameters)
     std::ranges::copy(std::as_bytes(std::span(part.bytes)),

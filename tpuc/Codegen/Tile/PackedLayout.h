@@ -29,7 +29,7 @@ struct PackedLayout {
   llvm::SmallVector<int64_t> padded;
   /// The type in which it is kept, where that is another one.
   std::optional<DataType> type = std::nullopt;
-  /// Bytes that stand where the packed tensor has padding: parameters that a kernel reads beside
+  /// Bytes that stand in padding, or behind all blocks: parameters that a kernel reads beside
   /// the constant.
   struct Bytes {
     int64_t offset = 0;

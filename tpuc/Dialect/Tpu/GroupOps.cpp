@@ -78,10 +78,12 @@ LogicalResult tpu::UnpackOp::verify() {
         return int64_t{-1};
     return count;
   };
-  if (countOf(blocks) != input.getNumElements() || countOf(padded) != input.getNumElements())
+  // Parameters may stand behind all blocks.
+  const int64_t count = countOf(blocks);
+  if (count < 0 || count > input.getNumElements() || countOf(padded) != count)
     return emitOpError("blocks ") << getBlocks() << " and padded " << getPadded()
-                                  << " do not have the " << input.getNumElements()
-                                  << " elements of the input";
+                                  << " have not as many elements, or more than the "
+                                  << input.getNumElements() << " of the input";
   if (static_cast<int64_t>(padded.size()) != output.getRank() ||
       !llvm::all_of(llvm::zip_equal(padded, output.getShape()),
                     [](auto pair) { return std::get<0>(pair) >= std::get<1>(pair); }))

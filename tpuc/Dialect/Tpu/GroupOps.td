@@ -104,7 +104,8 @@ def Tpu_UnpackOp : Tpu_Op<"Unpack", [Pure]> {
 
     `blocks` are the extents of the packed elements, `order` says which of these each dimension of
     the transposed tensor is, `padded` are the extents of the output rounded up to whole blocks, and
-    `crop` keeps the first elements of each dimension.
+    `crop` keeps the first elements of each dimension. What stands behind all blocks are
+    parameters that a kernel reads beside the elements.
 
     Example:
 

@@ -33,6 +33,17 @@ static std::optional<int64_t> residentAlignment(Operation *op, unsigned index,
   return isInBlocks ? int64_t{kEuBytes} : int64_t{4};
 }
 
+/// Whether a constant matrix gets another order: short rows would be transferred one by one, and
+/// cost as much as long ones.
+static bool standsByLane(tpu::MatMulOp op, const TensorLayout &right) {
+  constexpr int64_t kLongRow = 256;
+  const int64_t rows = right.extents[kAxisC];
+  return right.form == OperandForm::Tensor && !right.liesTurned && !op.getRightTranspose() &&
+         isConstantOperand(op, 1) &&
+         cast<RankedTensorType>(op.getRight().getType()).getRank() == 2 && rows > kLanes &&
+         rows % int64_t{kLanes} == 0 && byteSize(right.type, right.extents[kAxisW]) < kLongRow;
+}
+
 static TensorLayout tensorLayoutOf(Operation *op, const TileModel &model, unsigned index,
                                    const FilterKind &filter) {
   TensorLayout tensor;
@@ -45,8 +56,10 @@ static TensorLayout tensorLayoutOf(Operation *op, const TileModel &model, unsign
     tensor.number = scalarOperand(op, index);
     return tensor;
   }
-  if (auto product = dyn_cast<tpu::MatMulOp>(op); product && index == 1)
+  if (auto product = dyn_cast<tpu::MatMulOp>(op); product && index == 1) {
     tensor.liesTurned = liesTurned(product);
+    tensor.isByLane = standsByLane(product, tensor);
+  }
   tensor.isAligned = tensor.form != OperandForm::PerChannel;
   if (carriesParameters(op, index))
     tensor.parameters = tensor.isAligned ? Carried::ColumnWords : Carried::ChannelWords;

@@ -204,6 +204,33 @@ static Expected<void> loadPackedRows(Builder &builder, tpu::PackRowsOp rows, con
   return {};
 }
 
+/// The words that a tile of a matrix carries, to all lanes.
+static Expected<void> loadColumnWords(Builder &builder, const TensorLayout &layout,
+                                      const LocalTile &local, int64_t address) {
+  if (layout.parameters == Carried::Nothing)
+    return {};
+  return emitLoadToLanes(builder, layout.columnWords(local.tile[kAxisW], address),
+                         layout.localColumnWords(local));
+}
+
+/// A tile of a matrix whose rows stand by lanes: as one row of a matrix where the whole is loaded
+/// and slots follow each other in both memories.
+static Expected<void> loadByLane(Builder &builder, const TensorLayout &layout,
+                                 const LocalTile &local, int64_t address) {
+  const LocalTensor to = layout.localByLane(local);
+  const GlobalTensor from = layout.globalByLane(local.tile, address);
+  constexpr int64_t kMostColumns = 65535;
+  const int64_t columns = to.shape[1] * to.shape[2] * to.shape[3];
+  const bool isDense = columns <= kMostColumns && to.shape[3] == layout.extents[kAxisW] &&
+                       to.explicitStride[2] == to.shape[3];
+  Expected<void> loaded =
+      isDense ? emitLoadMatrix(builder, from.address, columns, columns,
+                               localTensor(to.type, {1, to.shape[1], 1, to.shape[2] * to.shape[3]},
+                                           to.address))
+              : emitLoad(builder, from, to);
+  return loaded ? loadColumnWords(builder, layout, local, address) : loaded;
+}
+
 Expected<void> loadOperand(Builder &builder, const TiledOp &tiled, unsigned index,
                            int64_t address) {
   const TensorLayout &layout = layoutOf(tiled).operand(index);
@@ -215,16 +242,16 @@ Expected<void> loadOperand(Builder &builder, const TiledOp &tiled, unsigned inde
   const LocalTensor to = layout.local(local);
   if (tpu::PackRowsOp rows = packedRows(tiled.op, index))
     return loadPackedRows(builder, rows, local.tile, to, address);
+  if (layout.isByLane)
+    return loadByLane(builder, layout, local, address);
   const GlobalTensor from = layout.global(local.tile, address);
   if (layout.form == OperandForm::EveryLane)
     return emitLoadToLanes(builder, from, to);
   if (layout.form == OperandForm::Transposed)
     return emitLoadTransposedCW(builder, from, to);
-  if (Expected<void> loaded = loadTensor(builder, from, to);
-      !loaded || layout.parameters == Carried::Nothing)
+  if (Expected<void> loaded = loadTensor(builder, from, to); !loaded)
     return loaded;
-  return emitLoadToLanes(builder, layout.columnWords(local.tile[kAxisW], address),
-                         layout.localColumnWords(local));
+  return loadColumnWords(builder, layout, local, address);
 }
 
 } // namespace tpuc::bm1684x::backend

@@ -182,21 +182,33 @@ static PackedLayout recurrentLayout(const ChannelRows &rows, ArrayRef<int64_t> d
   return layout;
 }
 
-/// A constant matrix: F32 ones are turned, those of integers carry rows of words.
+/// A constant matrix: F32 ones are turned, those of integers carry rows of words. Short rows stand
+/// by lanes.
 static std::optional<PackedLayout> matrixLayout(tpu::MatMulOp op, const TensorLayout &matrix,
                                                 ArrayRef<int64_t> dims) {
   if (dims.size() != 2)
     return std::nullopt;
+  const PackedLayout byLane{.shape = {dims[0], dims[1]},
+                            .blocks = {kLanes, dims[0] / int64_t{kLanes}, dims[1]},
+                            .order = {1, 0, 2},
+                            .padded = {dims[0], dims[1]}};
   if (matrix.parameters != Carried::Nothing) {
     const int64_t columns = dims[op.getRightTranspose() ? 0 : 1];
     const int64_t bytes =
         matrix.columnWordsBegin() + kColumnRows * columns * static_cast<int64_t>(sizeof(int32_t));
     const int64_t rows = ceilDiv(bytes, dims[1]);
+    if (matrix.isByLane) {
+      PackedLayout layout = byLane;
+      layout.shape = {rows, dims[1]};
+      return layout;
+    }
     return PackedLayout{.shape = {rows, dims[1]},
                         .blocks = {rows, dims[1]},
                         .order = {0, 1},
                         .padded = {rows, dims[1]}};
   }
+  if (matrix.isByLane)
+    return byLane;
   if (!op.getRightTranspose() || matrix.type != DataType::F32)
     return std::nullopt;
   return PackedLayout{.shape = {dims[1], dims[0]},

@@ -92,6 +92,26 @@ GlobalTensor TensorLayout::columnWords(Range columns, int64_t address) const {
   return tensor;
 }
 
+LocalTensor TensorLayout::localByLane(const LocalTile &local) const {
+  const LocalTensor matrix = this->local(local);
+  LocalTensor lanes = matrix;
+  const int64_t slot = matrix.strides()[1];
+  lanes.shape = {1, kLanes, matrix.shape[1] / int64_t{kLanes}, matrix.shape[3]};
+  lanes.layout = Layout::Explicit;
+  lanes.explicitStride = {lanes.shape[2] * slot, lanes.shape[2] * slot, slot, 1};
+  return lanes;
+}
+
+GlobalTensor TensorLayout::globalByLane(const Tile &tile, int64_t address) const {
+  const int64_t row = extents[kAxisW];
+  const int64_t slots = extents[kAxisC] / int64_t{kLanes};
+  GlobalTensor lanes =
+      globalTensor(type, Extents{1, kLanes, slots, tile[kAxisW].size},
+                   static_cast<uint64_t>(address + byteSize(type, tile[kAxisW].begin)));
+  lanes.stride = {int64_t{kLanes} * slots * row, slots * row, row, 1};
+  return lanes;
+}
+
 /// A matrix that lies transposed: n, w, c.
 static GlobalTensor turnedSlice(const TensorLayout &layout, const Tile &tile, int64_t address) {
   const int64_t columns = layout.extents[kAxisC];

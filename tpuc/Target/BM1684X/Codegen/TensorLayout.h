@@ -29,6 +29,9 @@ struct TensorLayout : codegen::OperandLayout {
   Carried parameters = Carried::Nothing;
   /// Of a right operand: whether it lies in local memory as [columns, rows].
   bool liesTurned = false;
+  /// Of a constant matrix: whether its rows stand by the lane that holds them, so that a lane's
+  /// rows follow each other in global memory.
+  bool isByLane = false;
   /// Of the whole tensor, as its model sees it.
   codegen::AxisExtents extents{};
   /// Of PerChannel: how the rows are packed and put over lanes.
@@ -43,6 +46,10 @@ struct TensorLayout : codegen::OperandLayout {
   /// The same tile in the tensor that begins at `address` of global memory, of the same shape as
   /// `local` gives it (of EveryLane one lane, of Transposed rows and columns exchanged).
   GlobalTensor global(const codegen::Tile &tile, int64_t address) const;
+
+  /// Of a matrix by lanes, both sides of the transfer of a tile: [1, lanes, slots, columns].
+  LocalTensor localByLane(const codegen::LocalTile &tile) const;
+  GlobalTensor globalByLane(const codegen::Tile &tile, int64_t address) const;
 
   /// Where the parameters lie that a tile in local memory carries: the words of each channel
   /// [1, channels, 1, 4] Aligned, or the rows of words of each column.
