@@ -1078,6 +1078,21 @@ const std::vector<Layer> kLayers = {
        s.op("r", "Abs", {"b"});
      }},
     // Short pieces of many rows, and columns that are chosen: as columns, too.
+    {"ConvOfShuffledChannels",
+     [](Sketch &s) {
+       const int64_t group = s.among({1, 2, 3}), shuffled = s.among({2, 3, 6});
+       const int64_t in = group * s.among({1, 5}), out = 6 * s.among({1, 5});
+       const int64_t kernel = s.among({1, 3});
+       s.input("x", {s.between(1, 2), in, 6, 7});
+       s.op("c", "Conv",
+            {"x", s.weight("w", {out, in / group, kernel, kernel}),
+             s.between(0, 1) == 1 ? s.weight("b", {out}) : "n"},
+            fmt::format("kernel_shape = [{0}, {0}], pads = [{1}, {1}, {1}, {1}], group = {2} : i64, "
+                        "do_relu = {3}",
+                        kernel, kernel / 2, group, s.between(0, 1) == 1));
+       s.op("r", "ShuffleChannel", {"c"}, fmt::format("group = {} : i64", shuffled));
+     },
+     false, 6},
     {"ConcatOfRepeatedNumbers",
      [](Sketch &s) {
        const int64_t images = s.between(1, 3), length = s.among({9, 70});

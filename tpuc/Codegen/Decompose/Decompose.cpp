@@ -12,6 +12,7 @@
 #include "tpuc/Codegen/Passes.h"
 #include "tpuc/Dialect/Top/OpTraits.h"
 #include "tpuc/Dialect/Tpu/CastOps.h"
+#include "tpuc/Dialect/Tpu/ConvolutionOps.h"
 #include "tpuc/Dialect/Tpu/IndexOps.h"
 #include "tpuc/Dialect/Tpu/MovementOps.h"
 #include "tpuc/Dialect/Tpu/StoredType.h"
@@ -36,9 +37,9 @@ constexpr bool (*kDecompositions[])(OpMaker &) = {
     decomposeComputedFilter};
 
 /// Of ops whose elements may be quantized: they stay what they are.
-constexpr bool (*kOfAnyType[])(OpMaker &) = {decomposeShuffleChannel, decomposeActivatedConcat,
-                                             decomposeDeconv3d, decomposeWideConv,
-                                             decomposeScaleLut};
+constexpr bool (*kOfAnyType[])(OpMaker &) = {decomposeShuffledConv,    decomposeShuffleChannel,
+                                             decomposeActivatedConcat, decomposeDeconv3d,
+                                             decomposeWideConv,        decomposeScaleLut};
 
 /// Of ops whose rows fit no tile; they come first, as others make several layers of long rows.
 constexpr bool (*kRowDivisions[])(OpMaker &) = {decomposeLongReduce, decomposeLongPool,
@@ -91,7 +92,8 @@ struct DecomposePass : codegen::impl::DecomposeBase<DecomposePass> {
     }
     for (Operation &op : llvm::make_early_inc_range(llvm::reverse(main.front())))
       if (op.use_empty() &&
-          (isConstant(&op) || isa<tpu::CastOp, tpu::ConcatOp, tpu::GatherOp, tpu::PermuteOp>(op) ||
+          (isConstant(&op) ||
+           isa<tpu::CastOp, tpu::ConcatOp, tpu::ConvOp, tpu::GatherOp, tpu::PermuteOp>(op) ||
            op.hasTrait<traits::ViewLike>() || op.hasTrait<traits::Pointwise>()))
         op.erase();
   }

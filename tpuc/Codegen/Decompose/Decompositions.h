@@ -54,6 +54,10 @@ bool decomposeTrilu(OpMaker &maker);
 /// Floats that are repeated along all that lies behind them: a product with ones, which can be in
 /// a group, where a move would go through global memory.
 bool decomposeExpand(OpMaker &maker);
+/// Channels of a convolution's result that are interleaved: its filters in that order. Of one in
+/// groups, whose channels do not stay together, all groups are computed as one, with zeros in the
+/// filter, where that takes less by estimate. Also of quantized tensors.
+bool decomposeShuffledConv(OpMaker &maker);
 /// Channels that are interleaved: a permute. Also of quantized tensors.
 bool decomposeShuffleChannel(OpMaker &maker);
 /// Concatenations with an activation: of parts that have it. Also of quantized tensors, where the
