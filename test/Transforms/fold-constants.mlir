@@ -457,3 +457,32 @@ func.func @infinite_shift(%x: tensor<1x4x6x6xf32>) -> tensor<1x8x6x6xf32> {
   %2 = "top.Scale"(%1, %c, %b) : (tensor<1x8x6x6xf32>, tensor<8xf32>, tensor<8xf32>) -> tensor<1x8x6x6xf32> loc("y")
   return %2 : tensor<1x8x6x6xf32>
 }
+
+// A product that is transposed, of an operand that is: the other way round.
+// CHECK-LABEL: func.func @permute_of_product
+// CHECK: %[[Y:.*]] = "top.MatMul"(%arg1, %arg0, {{.*}}left_transpose = true, {{.*}}right_transpose = false{{.*}} -> tensor<2x3x7xf32> loc("y")
+// CHECK: %[[Z:.*]] = "top.MatMul"(%arg2, %arg0, {{.*}}left_transpose = false, {{.*}}right_transpose = false{{.*}} -> tensor<2x3x7xf32> loc("z")
+// CHECK: return %[[Y]], %[[Z]]
+// OFF-LABEL: func.func @permute_of_product
+func.func @permute_of_product(%x: tensor<2x4x7xf32>, %w: tensor<2x4x3xf32>, %v: tensor<2x3x4xf32>) -> (tensor<2x3x7xf32>, tensor<2x3x7xf32>) {
+  %none = "top.None"() : () -> none
+  %1 = "top.MatMul"(%x, %w, %none) {left_transpose = true} : (tensor<2x4x7xf32>, tensor<2x4x3xf32>, none) -> tensor<2x7x3xf32> loc("p")
+  %2 = "top.Permute"(%1) {order = [0, 2, 1]} : (tensor<2x7x3xf32>) -> tensor<2x3x7xf32> loc("y")
+  %3 = "top.MatMul"(%x, %v, %none) {left_transpose = true, right_transpose = true} : (tensor<2x4x7xf32>, tensor<2x3x4xf32>, none) -> tensor<2x7x3xf32> loc("q")
+  %4 = "top.Permute"(%3) {order = [0, 2, 1]} : (tensor<2x7x3xf32>) -> tensor<2x3x7xf32> loc("z")
+  return %2, %4 : tensor<2x3x7xf32>, tensor<2x3x7xf32>
+}
+
+// Not of an operand that is read as it lies, nor where others read the product.
+// CHECK-LABEL: func.func @permute_of_product_stays
+// CHECK: "top.Permute"{{.*}} loc("y")
+// CHECK: "top.Permute"{{.*}} loc("z")
+// OFF-LABEL: func.func @permute_of_product_stays
+func.func @permute_of_product_stays(%x: tensor<2x7x4xf32>, %w: tensor<2x4x3xf32>, %v: tensor<2x4x7xf32>) -> (tensor<2x3x7xf32>, tensor<2x3x7xf32>, tensor<2x7x3xf32>) {
+  %none = "top.None"() : () -> none
+  %1 = "top.MatMul"(%x, %w, %none) : (tensor<2x7x4xf32>, tensor<2x4x3xf32>, none) -> tensor<2x7x3xf32> loc("p")
+  %2 = "top.Permute"(%1) {order = [0, 2, 1]} : (tensor<2x7x3xf32>) -> tensor<2x3x7xf32> loc("y")
+  %3 = "top.MatMul"(%v, %w, %none) {left_transpose = true} : (tensor<2x4x7xf32>, tensor<2x4x3xf32>, none) -> tensor<2x7x3xf32> loc("q")
+  %4 = "top.Permute"(%3) {order = [0, 2, 1]} : (tensor<2x7x3xf32>) -> tensor<2x3x7xf32> loc("z")
+  return %2, %4, %3 : tensor<2x3x7xf32>, tensor<2x3x7xf32>, tensor<2x7x3xf32>
+}

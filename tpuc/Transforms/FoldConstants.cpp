@@ -433,6 +433,26 @@ static LogicalResult permuteIntoMatMul(MatMulOp product, PatternRewriter &rewrit
   return failure();
 }
 
+/// Permute(MatMul(x, y)) -> MatMul(y, x), where x is read transposed and y is no constant: the
+/// product with its dimensions swapped is that of both operands the other way round, transposed.
+static LogicalResult productTheOtherWayRound(PermuteOp op, PatternRewriter &rewriter) {
+  auto product = producerFor<MatMulOp>(op.getInput(), op);
+  if (!product || !product.getLeftTranspose() || !swapsLastTwo(toInts(op.getOrder())) ||
+      isPresent(product.getBias()) || product.getRight().getDefiningOp<WeightOp>())
+    return failure();
+  const std::optional<Dims> left = dimsOf(product.getInput());
+  const std::optional<Dims> right = dimsOf(product.getRight());
+  if (!left || !right || left->size() != right->size())
+    return failure();
+  auto turned = rewriter.create<MatMulOp>(
+      op.getLoc(), op.getType(),
+      ValueRange{product.getRight(), product.getInput(), product.getBias()}, product->getAttrs());
+  turned.setLeftTranspose(!product.getRightTranspose());
+  turned.setRightTranspose(false);
+  rewriter.replaceOp(op, turned.getOutput());
+  return success();
+}
+
 //===----------------------------------------------------------------------===//
 // Scalars
 //===----------------------------------------------------------------------===//
@@ -508,6 +528,7 @@ ArrayRef<Fusion> tpuc::constantFusions() {
       fusion<intoNextConv<SubOp>>("add-into-next-conv"),
       fusion<intoNextConv<SubConstOp>>("add-into-next-conv"),
       fusion<permuteIntoMatMul>("permute-into-matmul"),
+      fusion<productTheOtherWayRound>("permute-into-matmul"),
       fusion<scaleToDepthwise>("scale-to-depthwise", FusionStage::Finish),
       fusion<scalarToConst<AddOp, AddConstOp>>("scalar-to-const", FusionStage::Finish),
       fusion<scalarToConst<SubOp, SubConstOp>>("scalar-to-const", FusionStage::Finish),

@@ -48,6 +48,7 @@ def TopFuse : Pass<"top-fuse", "::mlir::ModuleOp"> {
     | `scale-`, `mul-`, `add-into-next-conv` | `Conv(op(x, c...), c, c)` of these ops | `Conv(x, c, c)` |
     | `scale-to-depthwise` | any other `Scale(x, c, c)` with spatial dimensions | `Conv(x, c, c)` of one group per channel |
     | `permute-into-matmul` | `MatMul(Permute(x), y)` that swaps the last two dimensions | `MatMul(x, y)` with `left_transpose`; so on the right |
+    | `permute-into-matmul` | `Permute(MatMul(x, y))` that swaps the last two dimensions, `x` read transposed, `y` no constant | `MatMul(y, x)` |
     | `scalar-to-const` | `Add(x, c)`, Sub, Mul, Div, Min, Max, Pow, `c` one element | `AddConst(x)` and so on |
     | `pad-into-conv` | `Conv(Pad(x))` with 0 | `Conv(x)` |
     | `pad-into-pool` | `AvgPool(Pad(x))` with 0, `MaxPool(Pad(x))` with -inf, or with 0 behind a ReLU | the pool with `pads` |
