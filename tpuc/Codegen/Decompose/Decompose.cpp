@@ -107,7 +107,7 @@ struct DecomposePass : codegen::impl::DecomposeBase<DecomposePass> {
     if (apply(decomposeReshapedElements) || apply(decomposeManyDimensions) ||
         (heuristics.columnGather && apply(decomposeColumnGather)) ||
         (heuristics.narrowConcat && apply(decomposeNarrowConcat)) || apply(decomposePoolApart) ||
-        apply(decomposeSumOfTwo) || apply(decomposeExpand) ||
+        apply(decomposeSumOfFew) || apply(decomposeExpand) ||
         (!hasPlace && (llvm::any_of(kOfAnyType, apply) || apply([&](OpMaker &maker) {
                          return decomposeConv3d(maker, heuristics.foldDepths);
                        }))))

@@ -211,8 +211,8 @@ bool codegen::decomposeCumSum(OpMaker &maker) {
   return true;
 }
 
-bool codegen::decomposeSumOfTwo(OpMaker &maker) {
-  constexpr int64_t kFewest = 64;
+bool codegen::decomposeSumOfFew(OpMaker &maker) {
+  constexpr int64_t kFewest = 64, kMostParts = 8;
   auto op = dyn_cast<tpu::ReduceOp>(maker.op);
   if (!op || op.getMode() != "ReduceSum" || !OpMaker::isFloat(op.getInput()))
     return false;
@@ -221,15 +221,20 @@ bool codegen::decomposeSumOfTwo(OpMaker &maker) {
     return false;
   const auto dim = static_cast<size_t>(reduced->find_first());
   const ArrayRef<int64_t> dims = OpMaker::dimsOf(op.getInput());
-  if (dims[dim] != 2 || ShapedType::getNumElements(dims.drop_front(dim + 1)) < kFewest)
+  const int64_t count = dims[dim];
+  // The sum of two rounds once; more are added in F32.
+  const int64_t most = hasScheme(maker.backend.info(), schemes::kF32) ? kMostParts : 2;
+  if (count < 2 || count > most || ShapedType::getNumElements(dims.drop_front(dim + 1)) < kFewest)
     return false;
-  SmallVector<Value> parts;
-  for (int64_t number = 0; number < 2; ++number) {
-    const Value part = maker.sliced(op.getInput(), static_cast<int64_t>(dim), number, 1,
-                                    "part" + std::to_string(number));
-    parts.push_back(
-        maker.reshaped(part, OpMaker::dimsOf(op.getOutput()), "summand" + std::to_string(number)));
+  Value sum;
+  for (int64_t number = 0; number < count; ++number) {
+    const std::string index = std::to_string(number);
+    const Value part =
+        maker.sliced(op.getInput(), static_cast<int64_t>(dim), number, 1, "part" + index);
+    const Value shaped = maker.reshaped(part, OpMaker::dimsOf(op.getOutput()), "summand" + index);
+    const Value summand = count > 2 ? maker.widened(shaped, "wide" + index) : shaped;
+    sum = sum ? maker.makeLike<tpu::AddOp>("sum" + index, {sum, summand}) : summand;
   }
-  maker.replace(0, maker.finished(maker.makeLike<tpu::AddOp>("sum", parts), 0));
+  maker.replace(0, maker.finished(sum, 0));
   return true;
 }

@@ -27,9 +27,9 @@ bool decomposeRecurrent(OpMaker &maker);
 
 /// Reductions over dimensions with others between them; norms, and logarithms of sums.
 bool decomposeReduce(OpMaker &maker);
-/// A sum along a dimension of two elements, with many behind it: of two parts of the input, which
-/// rounds once as well. Rows of two elements would be transferred one by one.
-bool decomposeSumOfTwo(OpMaker &maker);
+/// A sum along a dimension of 2 to 8 elements, with many behind it: of parts of the input, in F32
+/// where there are more than two. Rows of a few elements would be transferred one by one.
+bool decomposeSumOfFew(OpMaker &maker);
 /// A division by the norm along a dimension.
 bool decomposeNormalize(OpMaker &maker);
 /// Running sums of floats.
