@@ -215,7 +215,7 @@ TEST_F(OpKnowledge, OnBM1684X) {
               {"ClipTensor", "CumSum", "GroupNorm", "LRN", "Mean", "Normalize", "Pow", "PowConst",
                "ScaleLut", "ScatterElements", "ScatterND", "Trilu"}},
              {"what is part of the form of a group, or seen as it lies",
-              {"Copy", "Group", "Load", "PackRows", "Store", "Unpack", "UnpackRows"}},
+              {"Copy", "Group", "Load", "Store", "Unpack", "UnpackRows"}},
              {"operators of users", {"Custom"}},
              {"control flow", {"If", "Loop", "Scan", "Yield"}},
              {"the interpreter's", {"RoundTo"}},

@@ -74,7 +74,9 @@ std::optional<Sum> sumOf(tpu::ReduceOp op) {
     else
       sum.extent *= extent;
   }
-  return sum;
+  // Shorter rows are loaded as slowly as columns.
+  constexpr int64_t kShortRow = 64;
+  return ShapedType::getNumElements(sum.inner) > kShortRow ? std::optional(sum) : std::nullopt;
 }
 
 /// Whole dimensions as channels, or a power of two of neighbouring elements.
