@@ -23,6 +23,7 @@
 #include "tpuc/Dialect/Top/OpTraits.h"
 #include "tpuc/Dialect/Top/ShapeInference.h"
 #include "tpuc/Dialect/Top/StructureOps.h"
+#include "tpuc/Dialect/Tpu/CastOps.h"
 #include "tpuc/Dialect/Tpu/MovementOps.h"
 #include "tpuc/Interpreter/Kernels/Movement.h"
 #include "tpuc/Support/ThreadPool.h"
