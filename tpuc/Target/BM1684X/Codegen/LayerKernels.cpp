@@ -8,6 +8,7 @@
 
 #include "tpuc/Target/BM1684X/Codegen/LayerKernels.h"
 #include "tpuc/Codegen/Decompose/ResizeTaps.h"
+#include "tpuc/Dialect/Top/ShapeInference.h"
 #include "tpuc/Dialect/Top/TypeUtils.h"
 #include "tpuc/Dialect/Tpu/CastOps.h"
 #include "tpuc/Dialect/Tpu/ConvolutionOps.h"
