@@ -84,6 +84,10 @@ TEST(Cvimodel, MoreThanFourDimensionsAreFourInTheFile) {
   const int64_t other[] = {3, 2, 5};
   EXPECT_THAT(messageOf(withExtents(bytes, last, other)),
               HasSubstr("a dimension of 20 made of others; expected their product"));
+  // Nothing is multiplied behind an extent below 0.
+  const int64_t huge[] = {-1, int64_t{1} << 62, 4};
+  EXPECT_THAT(messageOf(withExtents(bytes, last, huge)),
+              HasSubstr("a dimension of 20 made of others; expected their product"));
 }
 
 TEST(Cvimodel, ShapesThatNoTensorHasAreRefused) {

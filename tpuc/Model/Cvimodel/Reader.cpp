@@ -146,7 +146,9 @@ Expected<Tensor> FileReader::readTensor(const fb::Tensor &from) const {
     made.shape.insert(made.shape.end(), last->begin(), last->end());
     int64_t product = 1;
     for (const int64_t extent : *last)
-      product = extent < 0 || (extent != 0 && product > whole / extent) ? -1 : product * extent;
+      product = product < 0 || extent < 0 || (extent != 0 && product > whole / extent)
+                    ? -1
+                    : product * extent;
     if (product != whole)
       return makeError(path,
                        fmt::format("'{}' with a dimension of {} made of others", made.name, whole),
