@@ -22,6 +22,7 @@
 #include "tpuc/Target/BM1684/Kernels/Elementwise.h"
 #include "tpuc/Target/BM1684/Kernels/Recurrence.h"
 #include "tpuc/Target/BM1684/Kernels/Reductions.h"
+#include "tpuc/Target/BM168x/Codegen/Moves.h"
 #include "tpuc/Target/BM168x/Codegen/RecurrentOps.h"
 
 #include "llvm/ADT/StringSwitch.h"
@@ -221,12 +222,8 @@ Kernels concatKernels(const TiledOp &tiled) {
 
 /// Elements of whatever type transfers bring.
 Expected<void> checkMoved(const TiledOp &tiled) {
-  for (Value value : tiled.op->getOperands())
-    if (const std::optional<DataType> type = storageDataType(value.getType());
-        type && !precOf(*type))
-      return makeError("", "a tensor of " + std::string(dataTypeName(*type)),
-                       "elements of at most 32 bits");
-  return {};
+  return bm168x::backend::checkElements(tiled.op,
+                                        [](DataType type) { return precOf(type).has_value(); });
 }
 
 KernelTable layerTable() {

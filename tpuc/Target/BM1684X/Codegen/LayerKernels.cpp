@@ -34,6 +34,7 @@
 #include "tpuc/Target/BM1684X/Kernels/Reduction.h"
 #include "tpuc/Target/BM1684X/Kernels/Resize.h"
 #include "tpuc/Target/BM1684X/Kernels/StackedRows.h"
+#include "tpuc/Target/BM168x/Codegen/Moves.h"
 
 #include "llvm/ADT/StringSwitch.h"
 
@@ -309,12 +310,8 @@ Kernels packRowsKernels(tpu::PackRowsOp op, const TiledOp &tiled) {
 
 /// Elements of whatever type transfers bring.
 Expected<void> checkMoved(const TiledOp &tiled) {
-  for (Value value : tiled.op->getOperands())
-    if (const std::optional<DataType> type = storageDataType(value.getType());
-        type && !precOf(*type))
-      return makeError("", "a tensor of " + std::string(dataTypeName(*type)),
-                       "elements of at most 32 bits");
-  return {};
+  return bm168x::backend::checkElements(tiled.op,
+                                        [](DataType type) { return precOf(type).has_value(); });
 }
 
 /// What is not element by element, or changes the type.

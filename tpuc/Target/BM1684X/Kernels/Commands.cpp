@@ -246,31 +246,27 @@ void addCompareSelect(Builder &builder, CompareOp op, const LocalTensor &output,
   builder.add(command);
 }
 
-void addLaneBroadcast(Builder &builder, const LocalTensor &output, const LocalTensor &input) {
-  Command command = make(tiu::kTranspose, kLaneBroadcast);
+/// A command that has the channels and columns of its operand in fields.
+static void addBetweenLanes(Builder &builder, unsigned sub, const LocalTensor &output,
+                            const LocalTensor &input) {
+  Command command = make(tiu::kTranspose, sub);
   setResult(builder, command, output);
   command.set(Field::Opd0Addr, input.tiuAddress());
-  setField(builder, command, Field::Opd0C, 1);
+  setField(builder, command, Field::Opd0C, input.shape[1]);
   setField(builder, command, Field::Opd0W, input.shape[3]);
   builder.add(command);
+}
+
+void addLaneBroadcast(Builder &builder, const LocalTensor &output, const LocalTensor &input) {
+  addBetweenLanes(builder, kLaneBroadcast, output, input);
 }
 
 void addLaneCopy(Builder &builder, const LocalTensor &output, const LocalTensor &input) {
-  Command command = make(tiu::kTranspose, kLaneCopy);
-  setResult(builder, command, output);
-  command.set(Field::Opd0Addr, input.tiuAddress());
-  setField(builder, command, Field::Opd0C, input.shape[1]);
-  setField(builder, command, Field::Opd0W, input.shape[3]);
-  builder.add(command);
+  addBetweenLanes(builder, kLaneCopy, output, input);
 }
 
 void addTurned(Builder &builder, const LocalTensor &output, const LocalTensor &input) {
-  Command command = make(tiu::kTranspose, kChannelsTurned);
-  setResult(builder, command, output);
-  command.set(Field::Opd0Addr, input.tiuAddress());
-  setField(builder, command, Field::Opd0C, input.shape[1]);
-  setField(builder, command, Field::Opd0W, input.shape[3]);
-  builder.add(command);
+  addBetweenLanes(builder, kChannelsTurned, output, input);
 }
 
 void addTable(Builder &builder, std::span<const double> values, uint32_t address) {

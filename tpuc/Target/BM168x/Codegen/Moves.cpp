@@ -532,6 +532,15 @@ bool isMove(Operation *op) {
   return copyFunctions().find(op) || isRearrangement(op);
 }
 
+Expected<void> checkElements(Operation *op, bool (*takes)(DataType type)) {
+  for (Value value : op->getOperands())
+    if (const std::optional<DataType> type = storageDataType(value.getType());
+        type && !takes(*type))
+      return makeError("", "a tensor of " + std::string(dataTypeName(*type)),
+                       "elements of at most 32 bits");
+  return {};
+}
+
 Expected<void> checkMove(const TransferForms &forms, Operation *op) {
   if (const std::optional<ComputedGather> gather = computedGather(forms, op))
     return checkComputedGather(forms, cast<tpu::GatherOp>(op), *gather);

@@ -50,6 +50,8 @@ bool keepsBits(mlir::Operation *op);
 bool isMove(mlir::Operation *op);
 /// Errors (without `where`) say which form of the op is not known.
 Expected<void> checkMove(const TransferForms &forms, mlir::Operation *op);
+/// Errors (without `where`) where `op` reads elements of a type that a chip does not take.
+Expected<void> checkElements(mlir::Operation *op, bool (*takes)(DataType type));
 /// The transfers of `op`, whose tensors have addresses as encodings.
 Expected<void> emitMove(const TransferEmitter &transfers, mlir::Operation *op);
 
