@@ -179,8 +179,13 @@ bool codegen::decomposeRope(OpMaker &maker) {
   const auto turned = static_cast<int64_t>(op.getRotaryDim());
   const Pairs pairs{dims[3], turned == 0 ? dims[3] : turned, op.getInterleaved()};
   const bool hasPositions = !isa<NoneType>(op.getPositions().getType());
+  const ArrayRef<int64_t> angles = OpMaker::dimsOf(op.getCos());
+  if (pairs.turned < 2 || pairs.turned % 2 != 0 || pairs.turned > pairs.width ||
+      angles.size() != (hasPositions ? 2 : 3) || angles.back() != pairs.turned / 2 ||
+      OpMaker::dimsOf(op.getSin()) != angles)
+    return false;
   // Of positions, each sample has its own.
-  const int64_t samples = hasPositions ? dims[0] : OpMaker::dimsOf(op.getCos())[0];
+  const int64_t samples = hasPositions ? dims[0] : angles[0];
   const int64_t steps = dims[areStepsFirst ? 1 : 2];
   // Rows of all heads stay so where the product does not grow too much by the heads' number.
   const bool areRows = areStepsFirst && canTurnRows(dims[0] * dims[1], heads * dims[3]);
