@@ -11,6 +11,7 @@
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Parser/Parser.h"
+#include "unittests/Driver/MeasuredNetworks.h"
 
 #include <gtest/gtest.h>
 
@@ -25,14 +26,6 @@ constexpr const char *kNetwork = R"(
     %c = "top.Exp"(%b) : (tensor<4xf32>) -> tensor<4xf32> loc("c")
     return %c : tensor<4xf32>
   })";
-
-MeasuredNetwork taking(int64_t cycles, int64_t conservative, int64_t hostLayers = 0) {
-  MeasuredNetwork network;
-  network.file.cycles = cycles;
-  network.file.conservativeCycles = conservative;
-  network.hostLayers = hostLayers;
-  return network;
-}
 
 struct FasterLayersTest : ::testing::Test {
   MLIRContext context{MLIRContext::Threading::DISABLED};

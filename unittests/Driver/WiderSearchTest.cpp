@@ -12,6 +12,7 @@
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Parser/Parser.h"
+#include "unittests/Driver/MeasuredNetworks.h"
 
 #include <gtest/gtest.h>
 
@@ -29,14 +30,6 @@ constexpr const char *kProducts = R"(
     %c = "top.MatMul"(%b, %a, %n) : (tensor<64x64xf32>, tensor<64x64xf32>, none) -> tensor<64x64xf32> loc("c")
     return %c : tensor<64x64xf32>
   })";
-
-MeasuredNetwork taking(int64_t cycles, int64_t conservative = 200, int64_t hostLayers = 0) {
-  MeasuredNetwork network;
-  network.file.cycles = cycles;
-  network.file.conservativeCycles = conservative;
-  network.hostLayers = hostLayers;
-  return network;
-}
 
 struct WiderSearchTest : ::testing::Test {
   MLIRContext context{MLIRContext::Threading::DISABLED};
