@@ -204,6 +204,14 @@ Expected<TileModel> tiling::softmaxModel(tpu::SoftmaxOp op, TileLayout layout) {
   return spanModel(op, span, dims.take_front(static_cast<size_t>(axis)), span.extent, layout);
 }
 
+Expected<TileModel> tiling::cumSumModel(tpu::CumSumOp op, TileLayout layout) {
+  const ArrayRef<int64_t> dims = dimsOf(op.getInput());
+  const std::optional<int64_t> axis = op.getAxis();
+  if (!axis || dims.empty() || (*axis != -1 && *axis != std::ssize(dims) - 1))
+    return makeError("", "a running sum along another dimension", "the last one");
+  return rowModel(op, dims.drop_back(), dims.back(), dims.back(), layout);
+}
+
 Expected<TileModel> tiling::pixelNormModel(tpu::PixelNormOp op) {
   const ArrayRef<int64_t> dims = dimsOf(op.getInput());
   const AxisSpan span = spanAt(dims, 1);

@@ -92,6 +92,8 @@ const TileRules &tileRules() {
                                                 const Spread &) { return columnConcatModel(op); })
           .add<tpu::ReduceOp>(Asks::Nothing, [](tpu::ReduceOp op, TileLayout layout,
                                                 const Spread &) { return reduceModel(op, layout); })
+          .add<tpu::CumSumOp>(Asks::Nothing, [](tpu::CumSumOp op, TileLayout layout,
+                                                const Spread &) { return cumSumModel(op, layout); })
           .add<tpu::LSTMOp, tpu::GRUOp, tpu::RNNOp>(
               Asks::Nothing, [](auto op, TileLayout, const Spread &) { return recurrentModel(op); })
           .add<tpu::LutOp>(Asks::Nothing,

@@ -81,6 +81,7 @@ Expected<TileModel> columnTileModel(tpu::SliceOp op);
 Expected<TileModel> columnConcatModel(tpu::ConcatOp op);
 Expected<TileModel> attentionModel(tpu::ScaleDotProductAttentionOp op);
 Expected<TileModel> reduceModel(tpu::ReduceOp op, TileLayout layout);
+Expected<TileModel> cumSumModel(tpu::CumSumOp op, TileLayout layout);
 
 //===--- Cells (RecurrentModels.cpp) ---------------------------------------===//
 

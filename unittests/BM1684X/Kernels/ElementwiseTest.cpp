@@ -157,6 +157,39 @@ TEST(Binary, RowsOfLargerTensorsInPlace) {
   }
 }
 
+/// Sums and products of integers keep their lowest 32 bits.
+TEST(Binary, IntegersWrap) {
+  const std::vector<int32_t> numbers = {3, -7, 2147483647, -2147483647, 65536, 1 << 20, -1, 46341};
+  const std::vector<int32_t> others = {-5, 2147483647, 2147483647, -2, 65537, 5000, -1, 46341};
+  const Extents shape = {1, 2, 1, 4};
+  for (BinaryKind kind : {BinaryKind::Add, BinaryKind::Sub, BinaryKind::Mul})
+    for (bool isNumber : {false, true}) {
+      constexpr int32_t kNumber = -1000003;
+      Bench bench;
+      Binary binary;
+      binary.kind = kind;
+      binary.left = bench.load(tensorOf(DataType::I32, shape, numbers));
+      if (isNumber)
+        binary.right = double{kNumber};
+      else
+        binary.right = bench.load(tensorOf(DataType::I32, shape, others));
+      binary.output = bench.local(DataType::I32, shape);
+      binary.scratch = bench.scratch(binaryScratch(binary));
+      expectOk(emitBinary(bench.builder, binary));
+      const GlobalTensor stored = bench.store(binary.output);
+      bench.run();
+      std::vector<int32_t> wanted;
+      for (size_t i = 0; i < numbers.size(); ++i) {
+        const auto a = static_cast<uint32_t>(numbers[i]);
+        const auto b = static_cast<uint32_t>(isNumber ? kNumber : others[i]);
+        wanted.push_back(static_cast<int32_t>(kind == BinaryKind::Add   ? a + b
+                                              : kind == BinaryKind::Sub ? a - b
+                                                                        : a * b));
+      }
+      expectSame(bench.get(stored), tensorOf(DataType::I32, shape, wanted));
+    }
+}
+
 TEST(Binary, RefusesByName) {
   Binary binary;
   binary.left = 1.0;
@@ -170,6 +203,15 @@ TEST(Binary, RefusesByName) {
   EXPECT_THAT(message(binary), HasSubstr("an operand [1,2,1,1] f32 for [1,1,1,1] f32"));
   binary.output = localTensor(DataType::F32, {1, 2, 1, 1}, 0, Layout::Aligned, 3);
   EXPECT_THAT(message(binary), HasSubstr("lanes 0 and 3"));
+  binary.left = binary.output = localTensor(DataType::I32, {1, 2, 1, 1});
+  EXPECT_EQ(message(binary), "accepted");
+  binary.right = localTensor(DataType::F32, {1, 2, 1, 1});
+  EXPECT_THAT(message(binary), HasSubstr("an operand of f32 for i32; expected the same type"));
+  binary.kind = BinaryKind::Max;
+  EXPECT_THAT(message(binary), HasSubstr("expected a sum, a difference or a product"));
+  binary.kind = BinaryKind::Add;
+  binary.activation.relu = true;
+  EXPECT_THAT(message(binary), HasSubstr("an activation of integers"));
 }
 
 TEST(Cast, BetweenAllTypes) {

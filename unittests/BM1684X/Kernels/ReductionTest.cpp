@@ -75,6 +75,40 @@ TEST(Reduction, MaximaOfInfinities) {
     }
 }
 
+/// Of rows of all lengths around powers of two, modulo 2^32.
+TEST(RunningSum, Rows) {
+  for (int64_t width : {1, 2, 3, 4, 5, 8, 9, 31, 64, 100}) {
+    const Extents shape = {2, 70, 1, width};
+    std::vector<int32_t> numbers, wanted;
+    uint32_t sum = 0;
+    for (int64_t i = 0; i < 2 * 70 * width; ++i) {
+      numbers.push_back(static_cast<int32_t>(static_cast<uint32_t>(i) * 2654435761U));
+      sum = (i % width == 0 ? 0 : sum) + static_cast<uint32_t>(numbers.back());
+      wanted.push_back(static_cast<int32_t>(sum));
+    }
+    Bench bench;
+    RunningSum running{
+        bench.load(tensorOf(DataType::I32, shape, numbers)), bench.local(DataType::I32, shape), {}};
+    running.scratch = bench.scratch(runningSumScratch(running));
+    expectOk(emitRunningSum(bench.builder, running));
+    const GlobalTensor stored = bench.store(running.output);
+    bench.run();
+    expectSame(bench.get(stored), tensorOf(DataType::I32, shape, wanted));
+  }
+}
+
+TEST(RunningSum, RefusesByName) {
+  const auto message = [](const RunningSum &sum) {
+    Expected<uint32_t> needed = runningSumScratch(sum);
+    return needed ? "accepted" : needed.error().message();
+  };
+  RunningSum sum{
+      localTensor(DataType::F32, {1, 2, 1, 4}), localTensor(DataType::I32, {1, 2, 1, 4}), {}};
+  EXPECT_THAT(message(sum), testing::HasSubstr("an input of f32"));
+  sum.input = localTensor(DataType::I32, {1, 2, 1, 5});
+  EXPECT_THAT(message(sum), testing::HasSubstr("other extents"));
+}
+
 TEST(Reduction, NormsByTheMeanSquare) {
   for (DataType type : kFloatTypes) {
     const Tensor input = randomNumbers(type, Shape({2, 70, 1, 40}), 1, 0.5, 2);

@@ -87,12 +87,25 @@ template <BinaryKind kind> struct OfTwo {
   Kernels operator()(Operation *op, Sliced tiled) const { return binaryKernels(op, kind, tiled); }
 };
 
+/// Tensors that are not all floats, or all integers of 32 bits.
+Expected<void> checkFloatsOrIntegers(const TiledOp &tiled) {
+  const BM1684XLayout &layout = layoutOf(tiled);
+  for (unsigned index = 0; index < layout.numTensors(); ++index)
+    if (layout.operand(index).isLoaded && layout.operand(index).type != DataType::I32)
+      return checkFloats(tiled);
+  return {};
+}
+
 /// Element-wise functions without numbers of their own.
 KernelTable plainTable() {
-  return KernelTable(takesAll, checkFloats)
-      .add<tpu::AddOp, tpu::AddConstOp>(OfTwo<BinaryKind::Add>())
-      .add<tpu::SubOp, tpu::SubConstOp>(OfTwo<BinaryKind::Sub>())
-      .add<tpu::MulOp, tpu::MulConstOp>(OfTwo<BinaryKind::Mul>())
+  return KernelTable(takesAll, checkFloatsOrIntegers)
+      .add<tpu::AddOp>(OfTwo<BinaryKind::Add>())
+      .add<tpu::SubOp>(OfTwo<BinaryKind::Sub>())
+      .add<tpu::MulOp>(OfTwo<BinaryKind::Mul>())
+      .with(checkFloats)
+      .add<tpu::AddConstOp>(OfTwo<BinaryKind::Add>())
+      .add<tpu::SubConstOp>(OfTwo<BinaryKind::Sub>())
+      .add<tpu::MulConstOp>(OfTwo<BinaryKind::Mul>())
       .add<tpu::DivOp, tpu::DivConstOp>(OfTwo<BinaryKind::Div>())
       .add<tpu::MaxOp, tpu::MaxConstOp>(OfTwo<BinaryKind::Max>())
       .add<tpu::MinOp, tpu::MinConstOp>(OfTwo<BinaryKind::Min>())

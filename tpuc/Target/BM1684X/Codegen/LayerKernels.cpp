@@ -169,6 +169,13 @@ template <typename Op> Kernels normKernels(Op op, const TiledOp &tiled) {
   return one<normalizationScratch, emitNormalization>(norm);
 }
 
+Kernels runningSumKernels(tpu::CumSumOp op, const TiledOp &tiled) {
+  if (op.getExclusive() || op.getReverse() || isPresent(op, 1))
+    return makeError("", "another running sum", "one from the front along an axis that is stated");
+  return one<runningSumScratch, emitRunningSum>(RunningSum{
+      .input = operandOf(tiled, 0), .output = resultOf(tiled), .scratch = scratchRoom(tiled)});
+}
+
 Kernels softmaxKernels(tpu::SoftmaxOp op, const TiledOp &tiled) {
   return one<softmaxScratch, emitSoftmax>(Softmax{.input = operandOf(tiled, 0),
                                                   .output = resultOf(tiled),
@@ -347,6 +354,10 @@ KernelTable layerTable() {
         return one<recurrenceScratch, emitRecurrence>(
             bm168x::backend::recurrenceOf<Recurrence>(tiled, operandOf, resultOf));
       })
+      // It says itself which integers it takes.
+      .with(checkNothing)
+      .add<tpu::CumSumOp>(
+          [](tpu::CumSumOp sum, Sliced tiled) { return runningSumKernels(sum, tiled); })
       // These move elements.
       .with(checkMoved)
       .add<tpu::SliceOp>([](Operation *, Sliced tiled) { return columnSliceKernels(tiled); })

@@ -60,11 +60,13 @@ static bool isConstantMatrix(tpu::MatMulOp op) {
 static bool takesNumber(Operation *op, unsigned index) {
   if (isQuantized(op))
     return isa<tpu::PReluOp>(op);
-  if (isa<tpu::CompareOp>(op) || (isa<tpu::WhereOp>(op) && index > 0)) {
-    constexpr double kMostExact = 1 << 24;
-    return isFloat(elementTypeOf(op, index)) ||
-           std::abs(scalarOperand(op, index).value_or(0)) <= kMostExact;
-  }
+  // Numbers of constants are read as F32.
+  constexpr double kMostExact = 1 << 24;
+  if (!isFloat(elementTypeOf(op, index)) &&
+      std::abs(scalarOperand(op, index).value_or(0)) > kMostExact)
+    return false;
+  if (isa<tpu::CompareOp>(op) || (isa<tpu::WhereOp>(op) && index > 0))
+    return true;
   return isa<tpu::AddOp, tpu::SubOp, tpu::MulOp, tpu::DivOp, tpu::MaxOp, tpu::MinOp, tpu::PReluOp>(
       op);
 }

@@ -40,7 +40,7 @@ bool hasLongNumber(const Binary &binary) {
 
 /// Whether it is computed in F32, and rounded once. The chip divides in F32 only.
 bool isWidened(const Binary &binary) {
-  if (binary.output.type == DataType::F32)
+  if (binary.output.type == DataType::F32 || binary.output.type == DataType::I32)
     return false;
   const auto isWide = [](const BinaryOperand &operand) {
     const auto *tensor = std::get_if<LocalTensor>(&operand);
@@ -53,12 +53,29 @@ bool isWidened(const Binary &binary) {
 
 Expected<void> checkOperand(const std::string &where, const LocalTensor &operand,
                             const LocalTensor &output) {
-  if (operand.type != output.type && operand.type != DataType::F32)
+  const bool mayBeWide = output.type != DataType::I32;
+  if (operand.type != output.type && !(mayBeWide && operand.type == DataType::F32))
     return makeError(where,
                      fmt::format("an operand of {} for {}", dataTypeName(operand.type),
                                  dataTypeName(output.type)),
-                     "the same type or f32");
+                     mayBeWide ? "the same type or f32" : "the same type");
   return checkBroadcast(where, operand, output);
+}
+
+Expected<void> checkIntegers(const std::string &where, const Binary &binary) {
+  if (binary.kind != BinaryKind::Add && binary.kind != BinaryKind::Sub &&
+      binary.kind != BinaryKind::Mul)
+    return makeError(where, "integers", "a sum, a difference or a product");
+  if (binary.activation.relu)
+    return makeError(where, "an activation of integers", "none");
+  return {};
+}
+
+/// That of the result: a float, or an integer where these can be computed.
+Expected<void> checkOutput(const std::string &where, const Binary &binary) {
+  if (binary.output.type == DataType::I32)
+    return checkIntegers(where, binary);
+  return checkFloatTensor(where, "output", binary.output);
 }
 
 uint32_t wideBytes(const LocalTensor &tensor) {
@@ -74,7 +91,7 @@ uint32_t activationBytes(const Binary &binary) {
 }
 
 Expected<uint32_t> checkedScratch(const std::string &where, const Binary &binary) {
-  if (Expected<void> fits = checkFloatTensor(where, "output", binary.output); !fits)
+  if (Expected<void> fits = checkOutput(where, binary); !fits)
     return propagate(fits);
   uint32_t needed = isWidened(binary) ? wideBytes(binary.output) : 0;
   size_t numTensors = 0;

@@ -21,6 +21,7 @@ enum class BinaryKind : uint8_t { Add, Sub, Mul, Max, Min, Div };
 using BinaryOperand = std::variant<LocalTensor, double>;
 
 /// output = left op right, then the activation. F32, F16, BF16; all of one type and any layout.
+/// Sums, differences and products also of I32: modulo 2^32, of whole numbers, without activation.
 /// Beside 16 bits an operand may be F32: then, and with a number that 16 bits do not hold, the
 /// result is computed in F32 and rounded once (scratch). An operand that repeats over c (extent 1
 /// of c, more in the output) is copied to all lanes (scratch). What the activation reads is in the

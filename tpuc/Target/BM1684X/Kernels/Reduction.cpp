@@ -12,6 +12,7 @@
 #include "tpuc/Target/BM1684X/Kernels/WindowSums.h"
 #include "tpuc/Target/BM1684X/Kernels/Windows.h"
 
+#include <array>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <limits>
@@ -152,6 +153,59 @@ Expected<void> emitReduction(Builder &builder, const Reduction &reduction) {
     addCast(builder, out, plan.wideOutput);
   if (isMinimum)
     addLinear(builder, out, out, -1, 0);
+  return {};
+}
+
+namespace {
+
+constexpr unsigned kAxisOfRows = 3;
+
+Expected<uint32_t> checkedScratch(const std::string &where, const RunningSum &sum) {
+  for (const auto &[name, tensor] :
+       {std::pair{"input", &sum.input}, std::pair{"output", &sum.output}}) {
+    if (tensor->type != DataType::I32)
+      return makeError(where, fmt::format("an {} of {}", name, dataTypeName(tensor->type)), "i32");
+    if (Expected<void> fits = checkLayout(where, name, *tensor, Layout::Aligned); !fits)
+      return propagate(fits);
+  }
+  if (sum.input.shape != sum.output.shape || sum.input.startLane != sum.output.startLane)
+    return makeError(where, "other extents or lanes of the sums", "those of what is added");
+  return sum.input.shape[kAxisOfRows] > 2
+             ? laneBytes(DataType::I32, sum.output.shape, Layout::Aligned, sum.output.startLane)
+             : 0;
+}
+
+} // namespace
+
+Expected<uint32_t> runningSumScratch(const RunningSum &sum) {
+  return checkedScratch("running sum", sum);
+}
+
+/// Step k adds what lies 2^k elements in front, which is the sum of 2^k elements. Steps take turns
+/// between two places, as none may read what it has written; the last one writes the output.
+Expected<void> emitRunningSum(Builder &builder, const RunningSum &sum) {
+  Expected<uint32_t> needed = checkedScratch(builder.layer(), sum);
+  if (Expected<void> fits = checkScratch(builder.layer(), sum.scratch, needed); !fits)
+    return fits;
+  const int64_t width = sum.input.shape[kAxisOfRows];
+  const std::array<LocalTensor, 2> places = {sum.output, sum.output.at(sum.scratch.address)};
+  unsigned steps = 0;
+  while (int64_t{1} << steps < width)
+    ++steps;
+  if (steps == 0)
+    addUnaryArith(builder, ArithOp::Copy, sum.output, sum.input);
+  LocalTensor from = sum.input;
+  for (unsigned step = 0; step < steps; ++step) {
+    const LocalTensor &to = places[(steps - 1 - step) % 2];
+    const int64_t distance = int64_t{1} << step;
+    const auto head = [&](const LocalTensor &row) { return row.slice(kAxisOfRows, 0, distance); };
+    const auto rest = [&](const LocalTensor &row, int64_t first) {
+      return row.slice(kAxisOfRows, first, width - distance);
+    };
+    addUnaryArith(builder, ArithOp::Copy, head(to), head(from));
+    addArith(builder, ArithOp::Add, rest(to, distance), rest(from, distance), rest(from, 0));
+    from = to;
+  }
   return {};
 }
 

@@ -28,6 +28,16 @@ struct Reduction {
 Expected<uint32_t> reductionScratch(const Reduction &reduction);
 Expected<void> emitReduction(Builder &builder, const Reduction &reduction);
 
+/// output = the sum of input[0] to input[w], for each w: I32, modulo 2^32. Input and output Aligned,
+/// in two places; as many steps as the logarithm of w to the base 2.
+struct RunningSum {
+  LocalTensor input;
+  LocalTensor output;
+  Scratch scratch;
+};
+Expected<uint32_t> runningSumScratch(const RunningSum &sum);
+Expected<void> emitRunningSum(Builder &builder, const RunningSum &sum);
+
 /// output = exp(beta * (x - max)) / sum, or its logarithm, over w. Input and output Aligned, of one
 /// type: F32, F16, BF16, computed in F32. The same place is fine.
 struct Softmax {
