@@ -5,7 +5,7 @@ usage: ramp.py FILE.npz NAME=EXTENT,EXTENT,... ...
 NAME:i64 stands for integers of 64 bits, small ones and such around powers of two, which differ from those of other
 arrays; NAME:small for the small ones alone. NAME:i32 stands for integers of 32 bits from -2 to 1, NAME:all10 for
 elements that all are 10 (or another number), and NAME:whole for floats from -9 to 9 that are whole numbers, NAME:zero
-for floats that are 0. NAME:u8 stands for bytes, NAME:s8 for bytes with a sign.
+for floats that are 0. NAME:bits stands for integers of 64 bits that are 0 or 1. NAME:u8 stands for bytes, NAME:s8 for bytes with a sign.
 """
 
 import math
@@ -17,7 +17,7 @@ import zipfile
 MODULUS = 1009
 INTEGERS = [-3, -2, -1, 0, 1, 2, 3, 2**31 - 1, 2**31, -2**31, -2**31 - 1, 2**32, 2**32 + 2, 2 - 2**32, 2**40 + 1, 2**62,
             -2**63]
-KINDS = {"": lambda n: n / (MODULUS // 2) - 1, "i64": lambda n: INTEGERS[n % len(INTEGERS)], "small": lambda n: n % 7 - 3,
+KINDS = {"": lambda n: n / (MODULUS // 2) - 1, "i64": lambda n: INTEGERS[n % len(INTEGERS)], "small": lambda n: n % 7 - 3, "bits": lambda n: n % 2,
          "i32": lambda n: n % 4 - 2, "u8": lambda n: n % 256, "s8": lambda n: n % 256 - 128,
          "whole": lambda n: n % 19 - 9, "zero": lambda n: 0}
 TYPES = {"": "f4", "whole": "f4", "zero": "f4", "i32": "i4", "all": "i4", "u8": "u1", "s8": "i1"}
