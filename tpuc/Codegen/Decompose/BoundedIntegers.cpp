@@ -8,6 +8,7 @@
 
 #include "tpuc/Codegen/Backend.h"
 #include "tpuc/Codegen/Decompose/Decompositions.h"
+#include "tpuc/Codegen/Decompose/Extremes.h"
 #include "tpuc/Codegen/Tile/Tiling.h"
 #include "tpuc/Dialect/Top/MainFunction.h"
 #include "tpuc/Dialect/Top/Names.h"
@@ -15,9 +16,11 @@
 #include "tpuc/Dialect/Top/ShapeInference.h"
 #include "tpuc/Dialect/Top/TypeUtils.h"
 #include "tpuc/Dialect/Tpu/BinaryOps.h"
+#include "tpuc/Dialect/Tpu/CastOps.h"
 #include "tpuc/Dialect/Tpu/IndexOps.h"
 #include "tpuc/Dialect/Tpu/MovementOps.h"
 #include "tpuc/Dialect/Tpu/ReduceOps.h"
+#include "tpuc/Dialect/Tpu/StoredType.h"
 #include "tpuc/Dialect/Tpu/UnaryOps.h"
 #include "tpuc/Support/Convert.h"
 
@@ -91,6 +94,7 @@ private:
   void compute(Operation *op);
   Value quotientOrRest(Operation *op, Value number, OpMaker &maker);
   void visitArg(tpu::ArgOp op);
+  void visitTopK(tpu::TopKOp op);
   void readReal(Operation *op);
   bool isReadInWords(Value value);
   bool isOfWords(Operation *op);
@@ -289,39 +293,44 @@ void BoundedIntegers::visitArg(tpu::ArgOp op) {
     return;
   OpMaker maker(op, backend);
   const Value numbers = isOfFloats ? op.getInput() : real(op.getInput(), maker);
-  OpBuilder &builder = maker.builder;
-  SmallVector<int64_t> kept(dims);
-  kept[axis] = 1;
-  const auto reduced = [&](Value value, StringRef mode, StringRef what) {
-    NamedAttrList attributes;
-    attributes.set("mode", builder.getStringAttr(mode));
-    attributes.set("axes", builder.getI64ArrayAttr(static_cast<int64_t>(axis)));
-    attributes.set("keepdims", builder.getBoolAttr(true));
-    return maker.make<tpu::ReduceOp>(what, kept, {value, maker.none()}, attributes);
-  };
-  const Value extreme =
-      reduced(numbers, op.getMode() == "ArgMax" ? "ReduceMax" : "ReduceMin", "extreme");
-  NamedAttrList equal;
-  equal.set("mode", builder.getStringAttr("Equal"));
-  const Value isExtreme = maker.make(tpu::CompareOp::getOperationName(), "is_extreme",
-                                     Type(OpMaker::typeOf(numbers).clone(builder.getI1Type())),
-                                     {numbers, extreme}, equal);
-  SmallVector<int64_t> row(dims.size(), 1);
-  row[axis] = count;
-  Tensor places(DataType::F32, Shape(std::span(row.data(), row.size())));
-  for (auto [place, number] : llvm::enumerate(places.mutableData<float>()))
-    number = static_cast<float>(place);
-  Tensor other(DataType::F32, Shape(SmallVector<int64_t>(dims.size(), 1)));
-  other.mutableData<float>()[0] = op.getSelectLastIndex() ? 0.0F : static_cast<float>(count - 1);
-  const Value chosen = maker.make(
-      tpu::WhereOp::getOperationName(), "places",
-      Type(OpMaker::typeOf(numbers).clone(floatType(builder))),
-      {isExtreme, weight(maker, places, "all_places"), weight(maker, other, "no_place")}, {});
-  Value place = reduced(chosen, op.getSelectLastIndex() ? "ReduceMax" : "ReduceMin", "place");
+  Value place = extremesOf(maker, numbers,
+                           {.axis = axis,
+                            .placeType = floatType(maker.builder),
+                            .isLargest = op.getMode() == "ArgMax",
+                            .isLast = op.getSelectLastIndex()})
+                    .places;
   if (!op.getKeepdims())
     place = maker.reshaped(place, OpMaker::dimsOf(op.getIndices()), "place_alone");
   known.try_emplace(op.getIndices(), Bounds{0, count - 1});
   reals[op.getIndices()] = place;
+  replaced.insert(op);
+}
+
+/// The first elements in order, as many as are found one by one in less time than the host takes.
+void BoundedIntegers::visitTopK(tpu::TopKOp op) {
+  constexpr int64_t kMostRounds = 16;
+  const ArrayRef<int64_t> dims = OpMaker::dimsOf(op.getInput());
+  if (dims.empty() || backend.placeOf(op))
+    return;
+  const size_t axis = OpMaker::frontAxis(op.getAxis(), op.getInput());
+  const int64_t count = OpMaker::dimsOf(op.getValues())[axis];
+  const bool isStored = tpu::isQuantized(op.getInput());
+  if (!(isStored ? hasF32 : OpMaker::isFloat(op.getInput())) || count > kMostRounds ||
+      dims[axis] > mostExact)
+    return;
+  OpMaker maker(op, backend);
+  Value numbers = op.getInput();
+  if (isStored)
+    numbers =
+        maker.make(tpu::CastOp::getOperationName(), "numbers",
+                   Type(OpMaker::typeOf(numbers).clone(floatType(maker.builder))), numbers, {});
+  const Extremes found = extremesOf(
+      maker, numbers,
+      {.axis = axis, .placeType = floatType(maker.builder), .isLargest = op.getLargest()}, count);
+  if (!op.getValues().use_empty())
+    maker.replace(0, maker.finished(found.numbers, 0));
+  known.try_emplace(op.getIndices(), Bounds{0, dims[axis] - 1});
+  reals[op.getIndices()] = found.places;
   replaced.insert(op);
 }
 
@@ -498,6 +507,8 @@ void BoundedIntegers::visit(Operation *op) {
   readWord(op);
   if (auto arg = dyn_cast<tpu::ArgOp>(op))
     return visitArg(arg);
+  if (auto best = dyn_cast<tpu::TopKOp>(op))
+    return visitTopK(best);
   if (op->getNumResults() != 1 || !isInteger(op->getResult(0)))
     return;
   const std::optional<Bounds> bounds = boundsOfResult(op);

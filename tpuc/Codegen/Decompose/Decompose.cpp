@@ -15,6 +15,7 @@
 #include "tpuc/Dialect/Tpu/ConvolutionOps.h"
 #include "tpuc/Dialect/Tpu/IndexOps.h"
 #include "tpuc/Dialect/Tpu/MovementOps.h"
+#include "tpuc/Dialect/Tpu/ReduceOps.h"
 #include "tpuc/Dialect/Tpu/StoredType.h"
 
 namespace tpuc::codegen {
@@ -91,10 +92,10 @@ struct DecomposePass : codegen::impl::DecomposeBase<DecomposePass> {
       op = before ? before->getNextNode() : &main.front().front();
     }
     for (Operation &op : llvm::make_early_inc_range(llvm::reverse(main.front())))
-      if (op.use_empty() &&
-          (isConstant(&op) ||
-           isa<tpu::CastOp, tpu::ConcatOp, tpu::ConvOp, tpu::GatherOp, tpu::PermuteOp>(op) ||
-           op.hasTrait<traits::ViewLike>() || op.hasTrait<traits::Pointwise>()))
+      if (op.use_empty() && (isConstant(&op) ||
+                             isa<tpu::CastOp, tpu::ConcatOp, tpu::ConvOp, tpu::GatherOp,
+                                 tpu::PermuteOp, tpu::ReduceOp>(op) ||
+                             op.hasTrait<traits::ViewLike>() || op.hasTrait<traits::Pointwise>()))
         op.erase();
   }
 

@@ -79,7 +79,7 @@ void useStatedTypes(mlir::func::FuncOp main, const Backend &backend);
 /// Sums, differences, products and running sums of 32- and 64-bit integers that the chip has no
 /// kernel for: in F32, where operands and results are known to be integers that F32 has. So are
 /// quotients and rests of numbers of 0 and more by a constant, and places of extremes, of floats as
-/// well. Bounds come from conditions,
+/// well, and the first elements in order where they are few. Bounds come from conditions,
 /// constants, extents and tables whose rows numbers name; casts, moves, concatenations and indices
 /// that read such numbers read the floats. Sums, differences, products and running sums of other
 /// 64-bit integers are computed modulo 2^32, where the chip does that and nothing but the lowest 32
