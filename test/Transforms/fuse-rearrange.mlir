@@ -70,6 +70,76 @@ func.func @other_shape(%x: tensor<2x24x5x7xf32>) -> tensor<2x4x21x10xf32> {
   return %y : tensor<2x4x21x10xf32>
 }
 
+// Every second row and every third column, from each of the first ones on.
+// CHECK-LABEL: func.func @gathers
+// CHECK: "top.Depth2Space"(%arg0) {block_h = 2 : i64, block_w = 3 : i64, is_CRD = true, is_inversed = true} {{.*}} -> tensor<2x24x3x2xf32> loc("y_blocks")
+// CHECK: "top.Reshape"{{.*}} -> tensor<2x4x2x3x3x2xf32> loc("y")
+// CHECK-NEXT: return
+func.func @gathers(%x: tensor<2x4x6x6xf32>) -> tensor<2x4x2x3x3x2xf32> {
+  %none = "top.None"() : () -> none
+  %c0 = "top.ConstantFill"(%none) {shape = [], value = 0 : i64} : (none) -> tensor<i64>
+  %c1 = "top.ConstantFill"(%none) {shape = [], value = 1 : i64} : (none) -> tensor<i64>
+  %c6 = "top.ConstantFill"(%none) {shape = [], value = 6 : i64} : (none) -> tensor<i64>
+  %i0 = "top.Range"(%c0, %c6, %c1) : (tensor<i64>, tensor<i64>, tensor<i64>) -> tensor<6xi64>
+  %i1 = "top.Reshape"(%i0, %none) {shape = [3, 2]} : (tensor<6xi64>, none) -> tensor<3x2xi64>
+  %i = "top.Permute"(%i1) {order = [1, 0]} : (tensor<3x2xi64>) -> tensor<2x3xi64>
+  %j0 = "top.Range"(%c0, %c6, %c1) : (tensor<i64>, tensor<i64>, tensor<i64>) -> tensor<6xi64>
+  %j1 = "top.Reshape"(%j0, %none) {shape = [2, 3]} : (tensor<6xi64>, none) -> tensor<2x3xi64>
+  %j = "top.Permute"(%j1) {order = [1, 0]} : (tensor<2x3xi64>) -> tensor<3x2xi64>
+  %1 = "top.Gather"(%x, %i) {axis = 2 : i64} : (tensor<2x4x6x6xf32>, tensor<2x3xi64>) -> tensor<2x4x2x3x6xf32>
+  %2 = "top.Gather"(%1, %j) {axis = -1 : i64} : (tensor<2x4x2x3x6xf32>, tensor<3x2xi64>) -> tensor<2x4x2x3x3x2xf32>
+  %y = "top.Permute"(%2) {order = [0, 1, 2, 4, 3, 5]} : (tensor<2x4x2x3x3x2xf32>) -> tensor<2x4x2x3x3x2xf32> loc("y")
+  return %y : tensor<2x4x2x3x3x2xf32>
+}
+
+// The columns first.
+// CHECK-LABEL: func.func @gathers_columns
+// CHECK: "top.Depth2Space"(%arg0) {block_h = 2 : i64, block_w = 3 : i64, is_CRD = true, is_inversed = true} {{.*}} loc("y_blocks")
+func.func @gathers_columns(%x: tensor<2x4x6x6xf32>) -> tensor<2x4x2x3x3x2xf32> {
+  %none = "top.None"() : () -> none
+  %c0 = "top.ConstantFill"(%none) {shape = [], value = 0 : i64} : (none) -> tensor<i64>
+  %c1 = "top.ConstantFill"(%none) {shape = [], value = 1 : i64} : (none) -> tensor<i64>
+  %c6 = "top.ConstantFill"(%none) {shape = [], value = 6 : i64} : (none) -> tensor<i64>
+  %i0 = "top.Range"(%c0, %c6, %c1) : (tensor<i64>, tensor<i64>, tensor<i64>) -> tensor<6xi64>
+  %i1 = "top.Reshape"(%i0, %none) {shape = [3, 2]} : (tensor<6xi64>, none) -> tensor<3x2xi64>
+  %i = "top.Permute"(%i1) {order = [1, 0]} : (tensor<3x2xi64>) -> tensor<2x3xi64>
+  %j0 = "top.Range"(%c0, %c6, %c1) : (tensor<i64>, tensor<i64>, tensor<i64>) -> tensor<6xi64>
+  %j1 = "top.Reshape"(%j0, %none) {shape = [2, 3]} : (tensor<6xi64>, none) -> tensor<2x3xi64>
+  %j = "top.Permute"(%j1) {order = [1, 0]} : (tensor<2x3xi64>) -> tensor<3x2xi64>
+  %1 = "top.Gather"(%x, %j) {axis = 3 : i64} : (tensor<2x4x6x6xf32>, tensor<3x2xi64>) -> tensor<2x4x6x3x2xf32>
+  %2 = "top.Gather"(%1, %i) {axis = 2 : i64} : (tensor<2x4x6x3x2xf32>, tensor<2x3xi64>) -> tensor<2x4x2x3x3x2xf32>
+  %y = "top.Permute"(%2) {order = [0, 1, 2, 4, 3, 5]} : (tensor<2x4x2x3x3x2xf32>) -> tensor<2x4x2x3x3x2xf32> loc("y")
+  return %y : tensor<2x4x2x3x3x2xf32>
+}
+
+// Some of the columns, and rows that follow each other.
+// CHECK-LABEL: func.func @gathers_others
+// CHECK-NOT: "top.Depth2Space"
+// CHECK: return
+func.func @gathers_others(%x: tensor<2x4x6x6xf32>) -> (tensor<2x4x2x2x3x2xf32>, tensor<2x4x3x3x2x2xf32>) {
+  %none = "top.None"() : () -> none
+  %c0 = "top.ConstantFill"(%none) {shape = [], value = 0 : i64} : (none) -> tensor<i64>
+  %c1 = "top.ConstantFill"(%none) {shape = [], value = 1 : i64} : (none) -> tensor<i64>
+  %c4 = "top.ConstantFill"(%none) {shape = [], value = 4 : i64} : (none) -> tensor<i64>
+  %c6 = "top.ConstantFill"(%none) {shape = [], value = 6 : i64} : (none) -> tensor<i64>
+  %i0 = "top.Range"(%c0, %c6, %c1) : (tensor<i64>, tensor<i64>, tensor<i64>) -> tensor<6xi64>
+  %i1 = "top.Reshape"(%i0, %none) {shape = [3, 2]} : (tensor<6xi64>, none) -> tensor<3x2xi64>
+  %i = "top.Permute"(%i1) {order = [1, 0]} : (tensor<3x2xi64>) -> tensor<2x3xi64>
+  %j0 = "top.Range"(%c0, %c6, %c1) : (tensor<i64>, tensor<i64>, tensor<i64>) -> tensor<6xi64>
+  %j1 = "top.Reshape"(%j0, %none) {shape = [2, 3]} : (tensor<6xi64>, none) -> tensor<2x3xi64>
+  %j = "top.Permute"(%j1) {order = [1, 0]} : (tensor<2x3xi64>) -> tensor<3x2xi64>
+  %k0 = "top.Range"(%c0, %c4, %c1) : (tensor<i64>, tensor<i64>, tensor<i64>) -> tensor<4xi64>
+  %k1 = "top.Reshape"(%k0, %none) {shape = [2, 2]} : (tensor<4xi64>, none) -> tensor<2x2xi64>
+  %k = "top.Permute"(%k1) {order = [1, 0]} : (tensor<2x2xi64>) -> tensor<2x2xi64>
+  %1 = "top.Gather"(%x, %i) {axis = 2 : i64} : (tensor<2x4x6x6xf32>, tensor<2x3xi64>) -> tensor<2x4x2x3x6xf32>
+  %2 = "top.Gather"(%1, %k) {axis = 4 : i64} : (tensor<2x4x2x3x6xf32>, tensor<2x2xi64>) -> tensor<2x4x2x3x2x2xf32>
+  %y = "top.Permute"(%2) {order = [0, 1, 2, 4, 3, 5]} : (tensor<2x4x2x3x2x2xf32>) -> tensor<2x4x2x2x3x2xf32> loc("y")
+  %3 = "top.Gather"(%x, %i1) {axis = 2 : i64} : (tensor<2x4x6x6xf32>, tensor<3x2xi64>) -> tensor<2x4x3x2x6xf32>
+  %4 = "top.Gather"(%3, %j) {axis = 4 : i64} : (tensor<2x4x3x2x6xf32>, tensor<3x2xi64>) -> tensor<2x4x3x2x3x2xf32>
+  %z = "top.Permute"(%4) {order = [0, 1, 2, 4, 3, 5]} : (tensor<2x4x3x2x3x2xf32>) -> tensor<2x4x3x3x2x2xf32> loc("z")
+  return %y, %z : tensor<2x4x2x2x3x2xf32>, tensor<2x4x3x3x2x2xf32>
+}
+
 // CHECK-LABEL: func.func @shuffle
 // CHECK: "top.ShuffleChannel"(%arg0) {group = 3 : i64} {{.*}} loc("y")
 // CHECK-NEXT: return

@@ -8,6 +8,7 @@
 
 #include "tpuc/Dialect/Top/BinaryOps.h"
 #include "tpuc/Dialect/Top/ConvolutionOps.h"
+#include "tpuc/Dialect/Top/IndexOps.h"
 #include "tpuc/Dialect/Top/MovementOps.h"
 #include "tpuc/Dialect/Top/NormOps.h"
 #include "tpuc/Dialect/Top/OpChecks.h"
@@ -46,6 +47,12 @@ struct Blocks {
 };
 
 } // namespace
+
+/// The extents, all of which are known; none if one is not.
+static std::optional<Dims> staticDimsOf(Value value) {
+  std::optional<Dims> dims = dimsOf(value);
+  return dims && !llvm::is_contained(*dims, kDynamic) ? dims : std::nullopt;
+}
 
 static std::optional<Rearrangement> rearrangementOf(ReshapeOp op) {
   auto permute = producerFor<PermuteOp>(op.getInput(), op);
@@ -100,6 +107,53 @@ static LogicalResult toDepth2Space(ReshapeOp op, PatternRewriter &rewriter) {
     return failure();
   auto made = makeDepth2Space(rewriter, op.getLoc(), op.getType(), moves->input, *blocks);
   rewriter.replaceOp(op, made->getResults());
+  return success();
+}
+
+/// Of a gather along `axis` by indices [n, extent / n] that take every n-th element, from each of
+/// the first n on: n. None for others.
+static std::optional<int64_t> phasesAlong(GatherOp gather, int64_t axis) {
+  std::optional<Dims> indices = gather ? constantInts(gather.getIndices()) : std::nullopt;
+  std::optional<Dims> dims = indices ? staticDimsOf(gather.getInput()) : std::nullopt;
+  std::optional<Dims> shape = indices ? dimsOf(gather.getIndices()) : std::nullopt;
+  if (!dims || !shape || shape->size() != 2)
+    return std::nullopt;
+  const auto rank = static_cast<int64_t>(dims->size());
+  const auto along = static_cast<int64_t>(gather.getAxis());
+  const int64_t phases = (*shape)[0], count = (*shape)[1];
+  if ((along != axis && along != axis - rank) ||
+      (*dims)[static_cast<size_t>(axis)] != phases * count)
+    return std::nullopt;
+  for (auto [position, index] : llvm::enumerate(*indices)) {
+    const auto place = static_cast<int64_t>(position);
+    if (index != place / count + place % count * phases)
+      return std::nullopt;
+  }
+  return phases;
+}
+
+/// Permute(Gather(Gather(x))), which gives every n-th pixel of [N, C, H, W] as [N, C, n, n, h, w]
+/// -> Reshape(Depth2Space(x))
+static LogicalResult gathersToDepth(PermuteOp op, PatternRewriter &rewriter) {
+  auto last = producerFor<GatherOp>(op.getInput(), op);
+  auto first = last ? producerFor<GatherOp>(last.getInput(), last) : GatherOp();
+  std::optional<Dims> dims = first ? staticDimsOf(first.getInput()) : std::nullopt;
+  std::optional<Dims> result = staticDimsOf(op.getOutput());
+  if (!dims || dims->size() != 4 || !result || toInts(op.getOrder()) != Dims{0, 1, 2, 4, 3, 5})
+    return failure();
+  std::optional<int64_t> height = phasesAlong(first, 2), width = phasesAlong(last, 4);
+  if (!height || !width) {
+    height = phasesAlong(last, 2);
+    width = phasesAlong(first, 3);
+  }
+  if (!height || !width)
+    return failure();
+  const Dims deep = {(*dims)[0], (*dims)[1] * *height * *width, (*dims)[2] / *height,
+                     (*dims)[3] / *width};
+  auto blocks = makeDepth2Space(rewriter, locWith(rewriter, op, "_blocks"),
+                                RankedTensorType::get(deep, elementTypeOf(op.getOutput())),
+                                first.getInput(), {*height, *width, true, true});
+  rewriter.replaceOp(op, reshaped(rewriter, op.getLoc(), blocks.getOutput(), *result));
   return success();
 }
 
@@ -260,12 +314,6 @@ static LogicalResult slicesIntoConv(ConvOp conv, PatternRewriter &rewriter) {
 // Means of bins
 //===----------------------------------------------------------------------===//
 
-/// The extents, all of which are known; none if one is not.
-static std::optional<Dims> staticDimsOf(Value value) {
-  std::optional<Dims> dims = dimsOf(value);
-  return dims && !llvm::is_contained(*dims, kDynamic) ? dims : std::nullopt;
-}
-
 /// Fewer elements than these in a row would leave parts of wide units idle, once for each side.
 static constexpr int64_t kLeastRow = 64;
 
@@ -355,9 +403,10 @@ static LogicalResult binsToConv(ReduceOp reduce, PatternRewriter &rewriter) {
 
 ArrayRef<Fusion> tpuc::rearrangeFusions() {
   static constexpr Fusion kFusions[] = {
-      fusion<toDepth2Space>("to-depth2space"),    fusion<toShuffleChannel>("to-shufflechannel"),
-      fusion<slicesToDepth>("slices-to-depth"),   fusion<slicesIntoConv>("slices-to-depth"),
-      fusion<sidesIntoBatch>("sides-into-batch"), fusion<binsToConv>("bins-to-conv"),
+      fusion<toDepth2Space>("to-depth2space"),   fusion<toShuffleChannel>("to-shufflechannel"),
+      fusion<gathersToDepth>("to-depth2space"),  fusion<slicesToDepth>("slices-to-depth"),
+      fusion<slicesIntoConv>("slices-to-depth"), fusion<sidesIntoBatch>("sides-into-batch"),
+      fusion<binsToConv>("bins-to-conv"),
   };
   return kFusions;
 }

@@ -81,7 +81,7 @@ def TopFuse : Pass<"top-fuse", "::mlir::ModuleOp"> {
     | `merge-reshapes` | `Reshape(Reshape(x))`, also Flatten, Squeeze, Unsqueeze | `Reshape(x)` |
     | `permute-to-reshape` | `Permute(x)` that moves dimensions of one element only | `Reshape(x)` |
     | `join-slices` | `Concat(Slice(x)...)` of all of `x` in order, reshaped or not | `Reshape(x)` |
-    | `to-depth2space` | `Reshape(Permute(Reshape(x)))` between channels and blocks of pixels | `Depth2Space(x)` |
+    | `to-depth2space` | `Reshape(Permute(Reshape(x)))` between channels and blocks of pixels; `Permute(Gather(Gather(x)))` of every n-th pixel | `Depth2Space(x)` |
     | `to-shufflechannel` | `Reshape(Permute(Reshape(x)))` that interleaves channels | `ShuffleChannel(x)` |
     | `slices-to-depth` | `Concat(Slice(x)...)` of every n-th pixel; in any order before a convolution with a constant filter | `Depth2Space(x)` with `is_inversed` |
     | `bins-to-conv` | `ReduceSum(Softmax(x) * c)` over channels, of which `c` has one number each | `Reshape(Conv(Softmax(x)))` |
