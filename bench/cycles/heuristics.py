@@ -29,7 +29,7 @@ VARIANTS = {"groups": ("0", []), "search": ("1", [])} | {
     for name in ("resident-constants", "early-constants", "overlap", "least-work", "in-place-concat",
                  "narrow-concat", "column-gather", "fold-depths", "late-permutes", "op-reorder", "merge-groups",
                  "pack-rows", "lut-to-arith", "fold-transpose-into-store", "permute-by-transposes", "hoist-outputs",
-                 "fold-head-reshapes",
+                 "fold-head-reshapes", "join-convolutions",
                  "split-convolutions")}
 SAME = "="
 

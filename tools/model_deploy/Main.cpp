@@ -305,8 +305,9 @@ Expected<int> run(std::span<const std::string> arguments) {
       .label("N");
   cli.option("--without", options.codegen.without,
              "Heuristics of the code generator to leave out, to see what they bring: "
-             "fold-head-reshapes, split-convolutions, op-reorder, hoist-outputs, narrow-concat, "
-             "column-gather, fold-depths, late-permutes, resident-constants, in-place-concat, "
+             "fold-head-reshapes, join-convolutions, split-convolutions, op-reorder, "
+             "hoist-outputs, narrow-concat, column-gather, fold-depths, late-permutes, "
+             "resident-constants, in-place-concat, "
              "early-constants, overlap, least-work, fold-swap, fold-scale, resize-by-products, and "
              "the chip's own passes: sums-to-conv, merge-groups, gemv-to-conv, lut-to-arith, "
              "pack-rows, fold-transpose-into-store, "

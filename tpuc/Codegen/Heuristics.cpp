@@ -18,6 +18,7 @@ using namespace tpuc::codegen;
 
 static constexpr std::pair<llvm::StringLiteral, bool Heuristics::*> kHeuristics[] = {
     {"fold-head-reshapes", &Heuristics::foldHeadReshapes},
+    {"join-convolutions", &Heuristics::joinConvolutions},
     {"split-convolutions", &Heuristics::splitConvolutions},
     {"op-reorder", &Heuristics::opReorder},
     {"hoist-outputs", &Heuristics::hoistOutputs},

@@ -21,8 +21,10 @@ class Backend;
 
 /// What saves cycles, and can be left out to see how many.
 struct Heuristics {
-  /// Whole passes: --fold-head-reshapes, --split-convolutions, --op-reorder, --hoist-outputs.
-  bool foldHeadReshapes = true, splitConvolutions = true, opReorder = true, hoistOutputs = true;
+  /// Whole passes: --fold-head-reshapes, --join-convolutions, --split-convolutions, --op-reorder,
+  /// --hoist-outputs.
+  bool foldHeadReshapes = true, joinConvolutions = true, splitConvolutions = true, opReorder = true,
+       hoistOutputs = true;
   /// Rewrites of --decompose that only save cycles: concatenations of short pieces, and gathers of
   /// constant columns, of many rows in local memory; depths of volumes as channels; permutes behind
   /// what is done to parts.

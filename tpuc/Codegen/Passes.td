@@ -55,6 +55,17 @@ def Decompose : Pass<"decompose", "::mlir::ModuleOp"> {
   let dependentDialects = ["::tpuc::top::TopDialect", "::tpuc::tpu::TpuDialect"];
 }
 
+def JoinConvolutions : Pass<"join-convolutions", "::mlir::ModuleOp"> {
+  let summary = "Compute convolutions of parts of the channels together where their results are joined";
+  let description = [{
+    A concatenation of convolutions with constant filters, of parts of the channels of one tensor in
+    their order, becomes one convolution, if the layers around take less by estimate. Parts of equal
+    groups are its groups, or it has one group; its window covers those of all parts. The filter has
+    zeros where windows are smaller and where channels do not meet.
+  }];
+  let dependentDialects = ["::tpuc::top::TopDialect", "::tpuc::tpu::TpuDialect"];
+}
+
 def SplitConvolutions : Pass<"split-convolutions", "::mlir::ModuleOp"> {
   let summary = "Compute parts of a convolution's channels that are read apart by themselves";
   let description = [{

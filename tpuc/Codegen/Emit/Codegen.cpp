@@ -115,6 +115,8 @@ void codegen::addCodegen(OpPassManager &manager, const Backend &backend,
                          const GenerationOptions &options) {
   addDivision(manager, backend, options);
   const Heuristics heuristics = heuristicsOf(options, backend);
+  if (heuristics.joinConvolutions)
+    manager.addPass(createJoinConvolutions());
   if (heuristics.splitConvolutions)
     manager.addPass(createSplitConvolutions());
   addOptional(manager, Stage::Refine, backend, options);
