@@ -367,8 +367,9 @@ TEST(Recurrence, WhatItCannotDo) {
   cell.input.address = 4;
   EXPECT_THAT(recurrenceScratch(cell).error().message(), HasSubstr("an aligned tensor of f32"));
   cell.input.address = 0;
-  // Products of all steps, gates, four registers of their width, and two states, a line for each.
-  EXPECT_EQ(recurrenceScratch(cell), uint32_t{(4 + 4 + 4 * 4 + 2) * kEuBytes});
+  // Products of all steps, gates, four registers of their width, and three tensors of a state, a
+  // line for each.
+  EXPECT_EQ(recurrenceScratch(cell), uint32_t{(4 + 4 + 4 * 4 + 3) * kEuBytes});
 }
 
 } // namespace

@@ -59,28 +59,50 @@ template <typename Tensor, typename Room> struct Recurrence {
   Room scratch;
 };
 
+/// Gates whose function is the sigmoid of sums with the state: one series computes them.
+constexpr int64_t sigmoidsOf(CellKind kind) {
+  constexpr int64_t kSigmoids[] = {4, 2, 1};
+  return kSigmoids[static_cast<size_t>(kind)];
+}
+
 /// What the steps work on; all F32 but `operand`.
-template <typename Tensor, size_t numRegisters> struct RecurrencePlan {
+///
+/// Products have the gates of a unit in rounds of lanes, one behind the other. A command takes as
+/// long for one column as for a line of them, so it is better to have the gates as columns:
+/// ```
+/// sums   i | o | f | c        rounds of lanes, `batch` columns each
+/// gates  i o f c              one round
+/// ```
+template <typename Tensor, size_t numRegisters, bool gatesAreColumns> struct RecurrencePlan {
   Tensor products;                       ///< [1,gates*H,1,steps*batch]: of the input, for all steps
-  Tensor gates;                          ///< [1,gates*H,1,batch]
+  Tensor sums;                           ///< [1,gates*H,1,batch]: of one step
+  Tensor gates;                          ///< Sigmoids: [1,H,1,sigmoids*batch], or in the sums
   std::array<Tensor, numRegisters> wide; ///< Registers of functions, as large as the gates
-  Tensor hidden;                         ///< [1,H,1,batch]
+  Tensor hidden;                         ///< [1,H,1,batch], as the following
   Tensor cell;
+  Tensor candidate;
+  Tensor spare;
   Tensor operand; ///< The hidden state in the tensors' type
 
   template <typename Room, typename Space>
   RecurrencePlan(const Recurrence<Tensor, Room> &recurrence, Space &space) {
     const int64_t units = recurrence.output.shape[1];
     const int64_t channels = gatesOf(recurrence.kind) * units;
+    const int64_t sigmoids = sigmoidsOf(recurrence.kind);
     const auto take = [&](int64_t count, int64_t width) {
       return space.take(DataType::F32, {1, count, 1, width});
     };
     products = take(channels, recurrence.input.shape[3]);
-    gates = take(channels, recurrence.batch);
+    sums = take(channels, recurrence.batch);
+    gates = gatesAreColumns ? take(units, sigmoids * recurrence.batch)
+                            : sums.slice(1, 0, sigmoids * units);
     for (Tensor &tensor : wide)
-      tensor = take(channels, recurrence.batch);
+      tensor = take(gates.shape[1], gates.shape[3]);
     hidden = take(units, recurrence.batch);
     cell = take(units, recurrence.batch);
+    candidate =
+        gatesAreColumns ? take(units, recurrence.batch) : sums.slice(1, channels - units, units);
+    spare = take(units, recurrence.batch);
     operand = hidden;
     if (recurrence.output.type != DataType::F32)
       operand = space.take(recurrence.output.type, hidden.shape);
@@ -129,24 +151,29 @@ Expected<void> checkRecurrence(const std::string &where, const Recurrence<Tensor
 /// - product(to, input, filter, firstGate, isRecurrence): to = filter * input + bias, for as many
 ///   gates as `to` has;
 /// - add, sub, mul(to, a, b);
+/// - addToColumns(to, a, b): a + b, whose gates are rounds of lanes, to gates that are columns;
 /// - linear(tensor, factor, addend), in place;
-/// - logistic(to, from, gates, factor): to = 1 / (1 + exp(-factor * from)) of so many gates;
+/// - doubled(to, from): to = 2 * from;
+/// - logistic(to, from, factor): to = 1 / (1 + exp(-factor * from));
 /// - clear(tensor): to 0;
 /// - convert(to, from): to another type, or a copy.
-template <typename Cell, typename Recurrence, size_t numRegisters> class RecurrentCell {
+/// With `gatesAreColumns` a gate may begin amid a line, which all but `linear` and `logistic` take.
+template <typename Cell, typename Recurrence, size_t numRegisters, bool gatesAreColumns>
+class RecurrentCell {
 public:
   void run();
 
 protected:
   using LocalTensor = typename Recurrence::LocalTensor;
-  using Plan = RecurrencePlan<LocalTensor, numRegisters>;
+  using Plan = RecurrencePlan<LocalTensor, numRegisters, gatesAreColumns>;
 
   template <typename Space>
   RecurrentCell(const Recurrence &recurrence, Space &space)
       : recurrence(recurrence), plan(recurrence, space), units(recurrence.output.shape[1]) {}
 
-  LocalTensor gate(const LocalTensor &tensor, int64_t index, int64_t count = 1) const {
-    return tensor.slice(1, index * units, count * units);
+  /// Gates in rounds of lanes.
+  LocalTensor slots(const LocalTensor &tensor, int64_t first, int64_t count = 1) const {
+    return tensor.slice(1, first * units, count * units);
   }
 
   const Recurrence &recurrence;
@@ -161,9 +188,23 @@ private:
     else
       cell().clear(state);
   }
+  LocalTensor gate(int64_t index) const {
+    return gatesAreColumns ? plan.gates.slice(3, index * recurrence.batch, recurrence.batch)
+                           : slots(plan.gates, index);
+  }
+  /// Sigmoids of the sums and the products of a step with the input.
+  void sigmoids(const LocalTensor &products) {
+    const int64_t count = sigmoidsOf(recurrence.kind);
+    const LocalTensor sums = slots(plan.sums, 0, count);
+    if constexpr (gatesAreColumns)
+      cell().addToColumns(plan.gates, sums, slots(products, 0, count));
+    else
+      cell().add(plan.gates, sums, slots(products, 0, count));
+    cell().logistic(plan.gates, plan.gates, 1);
+  }
   /// tanh x = 2 sigmoid(2 x) - 1
   void tanh(const LocalTensor &to, const LocalTensor &from) {
-    cell().logistic(to, from, 1, 2);
+    cell().logistic(to, from, 2);
     cell().linear(to, 2, -1);
   }
   void stepLstm(const LocalTensor &products);
@@ -171,61 +212,71 @@ private:
   void stepRnn(const LocalTensor &products);
 };
 
-template <typename Cell, typename Recurrence, size_t numRegisters>
-void RecurrentCell<Cell, Recurrence, numRegisters>::stepLstm(const LocalTensor &products) {
-  cell().product(plan.gates, plan.operand, recurrence.recurrenceAddress, 0, true);
-  cell().add(plan.gates, plan.gates, products);
-  const LocalTensor candidate = gate(plan.gates, 3);
+/// The products of the candidate are twice as large.
+template <typename Cell, typename Recurrence, size_t numRegisters, bool gatesAreColumns>
+void RecurrentCell<Cell, Recurrence, numRegisters, gatesAreColumns>::stepLstm(
+    const LocalTensor &products) {
+  constexpr int64_t kInput = 0, kOutput = 1, kForget = 2, kCandidate = 3;
+  cell().product(plan.sums, plan.operand, recurrence.recurrenceAddress, 0, true);
+  cell().linear(slots(plan.sums, kCandidate), 2, 0);
   // All four by one series.
-  cell().linear(candidate, 2, 0);
-  cell().logistic(plan.gates, plan.gates, 4, 1);
-  cell().linear(candidate, 2, -1);
-  cell().mul(plan.cell, gate(plan.gates, 2), plan.cell);
-  cell().mul(candidate, gate(plan.gates, 0), candidate);
-  cell().add(plan.cell, plan.cell, candidate);
-  tanh(candidate, plan.cell);
-  cell().mul(plan.hidden, gate(plan.gates, 1), candidate);
+  sigmoids(products);
+  if constexpr (gatesAreColumns) {
+    cell().doubled(plan.candidate, gate(kCandidate));
+    cell().linear(plan.candidate, 1, -1);
+  } else {
+    cell().linear(plan.candidate, 2, -1);
+  }
+  cell().mul(plan.spare, gate(kForget), plan.cell);
+  cell().mul(plan.hidden, gate(kInput), plan.candidate);
+  cell().add(plan.cell, plan.spare, plan.hidden);
+  tanh(plan.candidate, plan.cell);
+  cell().mul(plan.hidden, gate(kOutput), plan.candidate);
 }
 
-template <typename Cell, typename Recurrence, size_t numRegisters>
-void RecurrentCell<Cell, Recurrence, numRegisters>::stepGru(const LocalTensor &products) {
-  const LocalTensor candidate = gate(plan.gates, 2);
-  const LocalTensor both = gate(plan.gates, 0, 2);
-  const LocalTensor reset = gate(plan.gates, 1);
-  cell().product(recurrence.resetsProduct ? plan.gates : both, plan.operand,
-                 recurrence.recurrenceAddress, 0, true);
-  cell().add(both, both, gate(products, 0, 2));
-  cell().logistic(both, both, 2, 1);
+template <typename Cell, typename Recurrence, size_t numRegisters, bool gatesAreColumns>
+void RecurrentCell<Cell, Recurrence, numRegisters, gatesAreColumns>::stepGru(
+    const LocalTensor &products) {
+  constexpr int64_t kUpdate = 0, kReset = 1, kCandidate = 2;
+  const LocalTensor sum = slots(plan.sums, kCandidate);
+  cell().product(recurrence.resetsProduct ? plan.sums : slots(plan.sums, 0, kCandidate),
+                 plan.operand, recurrence.recurrenceAddress, 0, true);
+  sigmoids(products);
+  LocalTensor kept = plan.spare;
   if (recurrence.resetsProduct) {
-    cell().mul(candidate, reset, candidate);
+    cell().mul(kept, gate(kReset), sum);
   } else {
-    cell().mul(reset, reset, plan.hidden);
-    LocalTensor kept = reset;
+    cell().mul(plan.spare, gate(kReset), plan.hidden);
     if (plan.operand.type != DataType::F32) {
       kept = plan.operand;
-      cell().convert(kept, reset);
+      cell().convert(kept, plan.spare);
     }
-    cell().product(candidate, kept, recurrence.recurrenceAddress, 2, true);
+    cell().product(sum, kept, recurrence.recurrenceAddress, kCandidate, true);
+    kept = sum;
   }
-  cell().add(candidate, candidate, gate(products, 2));
-  tanh(candidate, candidate);
+  cell().add(plan.candidate, kept, slots(products, kCandidate));
+  tanh(plan.candidate, plan.candidate);
   // (1 - z) n + z h = n + z (h - n)
-  cell().sub(plan.hidden, plan.hidden, candidate);
-  cell().mul(plan.hidden, gate(plan.gates, 0), plan.hidden);
-  cell().add(plan.hidden, plan.hidden, candidate);
+  cell().sub(plan.spare, plan.hidden, plan.candidate);
+  const LocalTensor rest = slots(plan.sums, 0);
+  cell().mul(rest, gate(kUpdate), plan.spare);
+  cell().add(plan.hidden, rest, plan.candidate);
 }
 
-template <typename Cell, typename Recurrence, size_t numRegisters>
-void RecurrentCell<Cell, Recurrence, numRegisters>::stepRnn(const LocalTensor &products) {
-  cell().product(plan.gates, plan.operand, recurrence.recurrenceAddress, 0, true);
-  cell().add(plan.gates, plan.gates, products);
-  tanh(plan.hidden, plan.gates);
+template <typename Cell, typename Recurrence, size_t numRegisters, bool gatesAreColumns>
+void RecurrentCell<Cell, Recurrence, numRegisters, gatesAreColumns>::stepRnn(
+    const LocalTensor &products) {
+  cell().product(plan.sums, plan.operand, recurrence.recurrenceAddress, 0, true);
+  cell().add(plan.spare, plan.sums, products);
+  tanh(plan.hidden, plan.spare);
 }
 
-template <typename Cell, typename Recurrence, size_t numRegisters>
-void RecurrentCell<Cell, Recurrence, numRegisters>::run() {
+template <typename Cell, typename Recurrence, size_t numRegisters, bool gatesAreColumns>
+void RecurrentCell<Cell, Recurrence, numRegisters, gatesAreColumns>::run() {
   const bool isNarrow = plan.operand.type != DataType::F32;
   cell().product(plan.products, recurrence.input, recurrence.filterAddress, 0, false);
+  if (recurrence.kind == CellKind::Lstm)
+    cell().linear(slots(plan.products, 3), 2, 0);
   begin(plan.hidden, recurrence.initialHidden);
   if (isNarrow)
     begin(plan.operand, recurrence.initialHidden);

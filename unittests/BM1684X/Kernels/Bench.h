@@ -67,6 +67,8 @@ public:
   /// memory.
   void run();
   const CommandStreams &streams() const { return done; }
+  /// The cycles of all computing commands behind `run`, by the vendor's parameters.
+  int64_t computeCycles() const;
 
 private:
   void carryOut(bool tiuFirst, std::vector<uint8_t> &bytes);

@@ -159,6 +159,22 @@ TEST(Recurrence, TheStateOfAnLstmInsteadOfItsResult) {
   expectClose(bench.get(stored), turned(reshaped(reference.lastCell, {test.batch, kUnits})));
 }
 
+/// A command takes as long for one gate of a unit as for all.
+TEST(Recurrence, GatesOfAStepAreColumns) {
+  const auto cyclesOf = [](CellKind kind) {
+    const CellCase test{kind, 1, false, false, true};
+    Bench bench;
+    Recurrence cell = loaded(bench, test, DataType::F16, referenceOf(test, DataType::F16));
+    cell.scratch = bench.scratch(recurrenceScratch(cell));
+    expectOk(emitRecurrence(bench.builder, cell));
+    bench.run();
+    return bench.computeCycles() / kSteps;
+  };
+  // 128 units: products, sums, two series for both lines of units, and what is between them.
+  EXPECT_LE(cyclesOf(CellKind::Lstm), 190);
+  EXPECT_LE(cyclesOf(CellKind::Gru), 180);
+}
+
 TEST(Recurrence, WhatItCannotDo) {
   Recurrence cell;
   cell.input = localTensor(DataType::F32, {1, 20, 1, 6});

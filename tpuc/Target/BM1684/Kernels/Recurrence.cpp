@@ -15,7 +15,7 @@ namespace tpuc::bm1684 {
 namespace {
 
 /// The commands of one cell.
-class Cell : public bm168x::RecurrentCell<Cell, Recurrence, Series::kNumRegisters> {
+class Cell : public bm168x::RecurrentCell<Cell, Recurrence, Series::kNumRegisters, false> {
 public:
   Cell(Builder &builder, const Recurrence &recurrence, ScratchAllocator space)
       : RecurrentCell(recurrence, space), builder(builder) {}
@@ -34,10 +34,10 @@ public:
   void linear(const LocalTensor &tensor, double factor, double addend) {
     addLinear(builder, tensor, tensor, factor, addend);
   }
-  void logistic(const LocalTensor &to, const LocalTensor &from, int64_t gates, double factor) {
+  void logistic(const LocalTensor &to, const LocalTensor &from, double factor) {
     Series series{builder};
     for (size_t index = 0; index < Series::kNumRegisters; ++index)
-      series.registers[index] = gate(plan.wide[index], 0, gates);
+      series.registers[index] = plan.wide[index].slice(1, 0, to.shape[1]);
     if (factor != 1)
       addLinear(builder, to, from, factor, 0);
     series.sigmoid(factor == 1 ? from : to, to);
@@ -73,7 +73,7 @@ Expected<uint32_t> checkedScratch(const std::string &where, const Recurrence &re
   if (Expected<void> fits = bm168x::checkRecurrence(where, recurrence, lies); !fits)
     return propagate(fits);
   ScratchAllocator space;
-  bm168x::RecurrencePlan<LocalTensor, Series::kNumRegisters>(recurrence, space);
+  bm168x::RecurrencePlan<LocalTensor, Series::kNumRegisters, false>(recurrence, space);
   return space.next;
 }
 

@@ -17,6 +17,7 @@ namespace tpuc::bm1684x {
 
 namespace {
 
+constexpr bool kGatesAreColumns = true;
 constexpr unsigned kCellTables = Series::kExp | Series::kLogistic;
 
 /// The coefficients stand in front of all others.
@@ -27,7 +28,8 @@ struct TableSpace : ScratchAllocator {
 };
 
 /// The commands of one cell.
-class Cell : public bm168x::RecurrentCell<Cell, Recurrence, Series::kNumRegisters> {
+class Cell
+    : public bm168x::RecurrentCell<Cell, Recurrence, Series::kNumRegisters, kGatesAreColumns> {
 public:
   Cell(Builder &builder, const Recurrence &recurrence, TableSpace space)
       : RecurrentCell(recurrence, space), builder(builder),
@@ -47,9 +49,16 @@ public:
   void linear(const LocalTensor &tensor, double factor, double addend) {
     addLinear(builder, tensor, tensor, factor, addend);
   }
-  void logistic(const LocalTensor &to, const LocalTensor &from, int64_t gates, double factor) {
-    series.use(
-        {gate(plan.wide[0], 0, gates), gate(plan.wide[1], 0, gates), gate(plan.wide[2], 0, gates)});
+  void doubled(const LocalTensor &to, const LocalTensor &from) {
+    addArith(builder, ArithOp::Mul, to, from, immediate(from.type, 2));
+  }
+  void addToColumns(const LocalTensor &to, const LocalTensor &a, const LocalTensor &b) {
+    add(gatesApart(to, recurrence.batch), gatesApart(a, roundsOfUnits() * a.strides()[1]),
+        gatesApart(b, roundsOfUnits() * b.strides()[1]));
+  }
+  void logistic(const LocalTensor &to, const LocalTensor &from, double factor) {
+    const auto registerLike = [&](size_t index) { return to.at(plan.wide[index].address); };
+    series.use({registerLike(0), registerLike(1), registerLike(2)});
     series.sigmoid(to, from, factor, 0);
   }
   void clear(const LocalTensor &tensor) {
@@ -63,6 +72,16 @@ public:
   }
 
 private:
+  int64_t roundsOfUnits() const { return units / kLanes; }
+  /// Gates `stride` elements apart as images [gates,H,1,batch].
+  LocalTensor gatesApart(LocalTensor tensor, int64_t stride) const {
+    tensor.explicitStride = tensor.strides();
+    tensor.layout = Layout::Explicit;
+    tensor.explicitStride[0] = stride;
+    tensor.shape = {bm168x::sigmoidsOf(recurrence.kind), units, 1, recurrence.batch};
+    return tensor;
+  }
+
   Builder &builder;
   Series series;
 };
@@ -95,7 +114,7 @@ Expected<uint32_t> checkedScratch(const std::string &where, const Recurrence &re
   if (Expected<void> fits = bm168x::checkRecurrence(where, recurrence, lies); !fits)
     return propagate(fits);
   TableSpace space(0);
-  bm168x::RecurrencePlan<LocalTensor, Series::kNumRegisters>(recurrence, space);
+  bm168x::RecurrencePlan<LocalTensor, Series::kNumRegisters, kGatesAreColumns>(recurrence, space);
   return space.next;
 }
 
