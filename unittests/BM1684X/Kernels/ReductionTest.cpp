@@ -148,6 +148,28 @@ TEST(Reduction, EveryKind) {
     }
 }
 
+int64_t cyclesOfSums(const Extents &shape) {
+  Bench bench;
+  Reduction reduction{ReduceKind::Sum,
+                      true,
+                      bench.local(DataType::F32, shape),
+                      bench.local(DataType::F32, {shape[0], shape[1], shape[2], 1}),
+                      {}};
+  reduction.scratch = bench.scratch(reductionScratch(reduction));
+  expectOk(emitReduction(bench.builder, reduction));
+  bench.run();
+  return bench.computeCycles();
+}
+
+TEST(Reduction, WindowsOverWhatWindowsHaveMade) {
+  // 8 rounds of lanes: 12 passes to a line of 16 elements, then 4 and 4.
+  EXPECT_EQ(cyclesOfSums({1, 512, 1, 192}), 8 * (12 + 4 + 4));
+  // Few rows are not worth another command.
+  EXPECT_EQ(cyclesOfSums({1, 64, 1, 192}), 12 + 16);
+  // Rows of pictures: 4 windows to 16 elements, then 4 and 4.
+  EXPECT_EQ(cyclesOfSums({1, 64, 20, 64}), 20 * (4 + 4 + 4));
+}
+
 void expectSoftmax(DataType type, const Extents &shape, double beta, bool isLog, bool inPlace) {
   SCOPED_TRACE(testing::Message() << dataTypeName(type) << (isLog ? " log" : ""));
   Tensor input = randomNumbers(type, Shape(std::span(shape)), 1, -6, 6);
@@ -235,7 +257,33 @@ TEST(Normalization, RowsAndChannels) {
       expectNorm(type, {1, 70, 1, 192}, true, true, inPlace);
       expectNorm(type, {2, 20, 9, 10}, false, true, inPlace);
       expectNorm(type, {2, 66, 5, 5}, false, false, inPlace);
+      // Commands of each image, or not.
+      expectNorm(type, {2, 66, 32, 40}, false, true, inPlace);
+      expectNorm(type, {8, 5, 3, 5}, false, true, inPlace);
+      expectNorm(type, {8, 5, 1, 48}, true, true, inPlace);
+      expectNorm(type, {3, 70, 1, 512}, true, true, inPlace);
     }
+}
+
+TEST(Normalization, OneCommandForFactorsAndAddendsOfChannels) {
+  const auto cyclesOf = [](DataType type) {
+    const Extents shape = {1, 64, 32, 32};
+    Bench bench;
+    Normalization norm{.input = bench.local(type, shape),
+                       .output = bench.local(type, shape),
+                       .gamma = bench.local(type, {1, 64, 1, 1}),
+                       .beta = bench.local(type, {1, 64, 1, 1}),
+                       .scratch = {}};
+    norm.scratch = bench.scratch(normalizationScratch(norm));
+    expectOk(emitNormalization(bench.builder, norm));
+    bench.run();
+    return bench.computeCycles();
+  };
+  // Passes of 64 cycles: two sums, the squares and the line. Of 16 bits, the first sum is a
+  // product, and two passes convert.
+  constexpr int64_t kPass = 64, kSmall = 80;
+  EXPECT_LE(cyclesOf(DataType::F32), 4 * kPass + kSmall);
+  EXPECT_LE(cyclesOf(DataType::F16), 5 * kPass + kPass / 2 + kSmall);
 }
 
 TEST(Normalization, RefusesByName) {

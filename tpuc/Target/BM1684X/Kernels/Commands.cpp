@@ -196,8 +196,8 @@ Command mapCommand(Builder &builder, unsigned opcode, unsigned sub, const LocalT
   return command;
 }
 
-constexpr unsigned kTaylor = 12, kRsqrt = 17, kMac = 1, kLaneCopy = 2, kLaneBroadcast = 3,
-                   kChannelsTurned = 1;
+constexpr unsigned kTaylor = 12, kRsqrt = 17, kMac = 1, kSquaredSum = 20, kLaneCopy = 2,
+                   kLaneBroadcast = 3, kChannelsTurned = 1;
 
 } // namespace
 
@@ -221,6 +221,24 @@ void addLinear(Builder &builder, const LocalTensor &output, const LocalTensor &i
   Command command = mapCommand(builder, tiu::kLinear, kMac, output, input);
   command.set(Field::Opd1Const, 1).set(Field::Opd1Addr, immediateBits(input.type, factor));
   command.set(Field::Opd2Const, 1).set(Field::Opd2Addr, immediateBits(input.type, addend));
+  builder.add(command);
+}
+
+void addChannelLinear(Builder &builder, const LocalTensor &output, const LocalTensor &input,
+                      const LocalTensor &factors, const Term &addends) {
+  Command command = mapCommand(builder, tiu::kLinear, kMac, output, input);
+  command.set(Field::Opd1Addr, factors.tiuAddress());
+  if (const auto *tensor = std::get_if<LocalTensor>(&addends))
+    command.set(Field::Opd2Addr, tensor->tiuAddress());
+  else
+    command.set(Field::Opd2Const, 1).set(Field::Opd2Addr, std::get<Immediate>(addends).bits);
+  builder.add(command);
+}
+
+void addSquaredSum(Builder &builder, const LocalTensor &output, const LocalTensor &input,
+                   const LocalTensor &addends) {
+  Command command = mapCommand(builder, tiu::kLinear, kSquaredSum, output, input);
+  command.set(Field::Opd1Addr, addends.tiuAddress());
   builder.add(command);
 }
 

@@ -104,6 +104,12 @@ void addRsqrt(Builder &builder, const LocalTensor &output, const LocalTensor &in
 /// output = input * factor + addend, Aligned, floats.
 void addLinear(Builder &builder, const LocalTensor &output, const LocalTensor &input, double factor,
                double addend);
+/// output = input * factors + addends, with one of [1,c,1,1] Compact for each channel.
+void addChannelLinear(Builder &builder, const LocalTensor &output, const LocalTensor &input,
+                      const LocalTensor &factors, const Term &addends);
+/// output = (input + addends)^2, with one of [1,c,1,1] Compact for each channel.
+void addSquaredSum(Builder &builder, const LocalTensor &output, const LocalTensor &input,
+                   const LocalTensor &addends);
 
 /// output = a compared with b ? c : d, all Aligned.
 enum class CompareOp : uint8_t { Greater = 23, Equal = 24, Less = 26 };

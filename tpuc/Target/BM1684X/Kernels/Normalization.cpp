@@ -21,13 +21,42 @@ namespace tpuc::bm1684x {
 
 namespace {
 
+/// The same row in every lane, or one element per channel.
+bool isRow(const Extents &parameter, const Extents &input) {
+  return parameter == Extents{1, kLanes, input[2], input[3]};
+}
+
+bool isRowOf(const std::optional<LocalTensor> &parameter, const Normalization &norm) {
+  return parameter && isRow(parameter->shape, norm.input.shape);
+}
+
+/// Whether commands with operands of channels serve, one of them for each image. They save a pass,
+/// and each image has five of them.
+bool isByImages(const Normalization &norm) {
+  constexpr int64_t kCyclesOfImage = 125, kPerCycle = kEuBytes / 4;
+  const Extents &shape = norm.input.shape;
+  const int64_t pass = shape[0] * ceilDiv(norm.input.startLane + shape[1], kLanes) *
+                       ceilDiv(shape[2] * shape[3], kPerCycle);
+  return (shape[0] - 1) * kCyclesOfImage <= pass;
+}
+
+/// What is made of an input. All is F32.
 struct NormPlan {
-  LocalTensor input; ///< F32
+  LocalTensor input;
   std::array<LocalTensor, 2> full;
-  std::array<LocalTensor, 2> means;
+  std::array<LocalTensor, 2> means; ///< [n,c,1,1] Aligned
+  /// Of each image [1,c,1,1] Compact, as commands read operands of channels.
+  std::vector<LocalTensor> negative, factors, addends;
   LocalTensor folded;
-  std::array<LocalTensor, 2> parameters; ///< gamma and beta in F32, where they are not.
+  std::array<LocalTensor, 2> parameters; ///< gamma and beta, where they are not F32.
 };
+
+/// What is one after the other in each lane.
+LocalTensor takeChannels(const LocalTensor &like, ScratchAllocator &space) {
+  const Extents shape = {1, like.shape[1], 1, 1};
+  const uint32_t at = space.bytes(laneBytes(DataType::F32, shape, Layout::Compact, like.startLane));
+  return localTensor(DataType::F32, shape, at, Layout::Compact, like.startLane);
+}
 
 NormPlan planOf(const Normalization &norm, ScratchAllocator &space) {
   NormPlan plan;
@@ -36,21 +65,22 @@ NormPlan planOf(const Normalization &norm, ScratchAllocator &space) {
   const bool isWide = norm.input.type != DataType::F32;
   plan.input = isWide ? space.take(DataType::F32, shape, lane) : norm.input;
   plan.input.layout = Layout::Aligned;
-  for (LocalTensor &tensor : plan.full)
-    tensor = space.take(DataType::F32, shape, lane);
+  plan.full[0] = space.take(DataType::F32, shape, lane);
+  // Steps take turns between two places: the copy of the input may be the second.
+  plan.full[1] = plan.input;
+  if (!isWide && (!isByImages(norm) || (isRowOf(norm.gamma, norm) && norm.beta)))
+    plan.full[1] = space.take(DataType::F32, shape, lane);
   for (LocalTensor &tensor : plan.means)
     tensor = space.take(DataType::F32, {shape[0], shape[1], 1, 1}, lane);
+  for (int64_t n = 0; isByImages(norm) && n < shape[0]; ++n)
+    for (std::vector<LocalTensor> *each : {&plan.negative, &plan.factors, &plan.addends})
+      each->push_back(takeChannels(norm.input, space));
   plan.folded = takeWindowScratch({plan.input, plan.means[0], false, false, 1}, space);
   const std::optional<LocalTensor> *given[] = {&norm.gamma, &norm.beta};
   for (size_t i = 0; i < 2; ++i)
     if (*given[i] && (*given[i])->type != DataType::F32)
       plan.parameters[i] = space.take(DataType::F32, (*given[i])->shape, (*given[i])->startLane);
   return plan;
-}
-
-/// The same row in every lane, or one element per channel.
-bool isRow(const Extents &parameter, const Extents &input) {
-  return parameter == Extents{1, kLanes, input[2], input[3]};
 }
 
 Expected<void> checkParameter(const std::string &where, const std::optional<LocalTensor> &parameter,
@@ -93,19 +123,157 @@ Expected<uint32_t> checkedScratch(const std::string &where, const Normalization 
   return space.next;
 }
 
+/// The parameter in F32.
+LocalTensor widened(Builder &builder, const LocalTensor &given, const LocalTensor &copy) {
+  if (given.type == DataType::F32)
+    return given;
+  addCast(builder, copy, given);
+  return copy;
+}
+
 /// The parameter in F32, repeated to the shape of `like`.
 LocalTensor parameterFor(Builder &builder, const LocalTensor &given, const LocalTensor &copy,
                          const LocalTensor &like) {
-  LocalTensor parameter = given;
-  if (given.type != DataType::F32) {
-    addCast(builder, copy, given);
-    parameter = copy;
-  }
+  LocalTensor parameter = widened(builder, given, copy);
   if (isRow(given.shape, like.shape)) {
     parameter = repeatedOverLanes(parameter, like.shape[1]);
     parameter.startLane = like.startLane;
   }
   return repeated(parameter, like.shape);
+}
+
+/// The commands of a norm.
+class NormSteps {
+public:
+  NormSteps(Builder &builder, const Normalization &norm, const NormPlan &plan)
+      : builder(builder), norm(norm), plan(plan), shape(norm.input.shape),
+        share(1.0 / static_cast<double>(shape[2] * shape[3])) {}
+
+  void run();
+
+private:
+  bool isWide() const { return norm.output.type == DataType::F32; }
+  LocalTensor image(const LocalTensor &tensor, int64_t n) const { return tensor.slice(0, n, 1); }
+  void takeParameters();
+  void addMeans();
+  LocalTensor addSquares();
+  void addNormalized(const LocalTensor &to);
+  void addImage(int64_t n, const LocalTensor &to);
+
+  Builder &builder;
+  const Normalization &norm;
+  const NormPlan &plan;
+  const Extents &shape;
+  double share;
+  /// A factor and an addend of channels.
+  std::array<std::optional<LocalTensor>, 2> channels;
+  /// What is still to be done with rows.
+  std::vector<std::pair<ArithOp, LocalTensor>> rows;
+};
+
+void NormSteps::run() {
+  if (plan.input.type != norm.input.type)
+    addCast(builder, plan.input, norm.input);
+  takeParameters();
+  const LocalTensor squares = addSquares();
+  const auto &[variance, factor] = plan.means;
+  addWindowSum(builder, {squares, variance, false, false, share}, plan.folded);
+  addLinear(builder, variance, variance, 1, norm.epsilon);
+  addRsqrt(builder, factor, variance);
+  // Without a copy of the input there may be only one place.
+  const size_t first = isByImages(norm) || !norm.centers ? 0 : 1;
+  const auto placeOf = [&](size_t step) {
+    return step == rows.size() && isWide() ? norm.output : plan.full[(first + step) % 2];
+  };
+  LocalTensor value = placeOf(0);
+  addNormalized(value);
+  for (size_t i = 0; i < rows.size(); ++i) {
+    const LocalTensor next = placeOf(i + 1);
+    addArith(builder, rows[i].first, next, value, rows[i].second);
+    value = next;
+  }
+  if (!isWide())
+    addCast(builder, norm.output, value);
+}
+
+void NormSteps::takeParameters() {
+  const std::pair<ArithOp, const std::optional<LocalTensor> *> given[] = {
+      {ArithOp::Mul, &norm.gamma}, {ArithOp::Add, &norm.beta}};
+  for (size_t i = 0; i < 2; ++i) {
+    const auto &[op, parameter] = given[i];
+    if (!*parameter)
+      continue;
+    // Addends of channels come behind a row of factors, too.
+    const bool isOfChannels = isByImages(norm) && !isRowOf(*parameter, norm) && rows.empty();
+    if (isOfChannels)
+      channels[i] = widened(builder, **parameter, plan.parameters[i]);
+    else
+      rows.emplace_back(op, parameterFor(builder, **parameter, plan.parameters[i], plan.full[0]));
+  }
+}
+
+/// The sums or means of images. Those of 16 bits are products with ones, which add up F32.
+void NormSteps::addMeans() {
+  constexpr int64_t kMostTerms = 65535;
+  const bool isProduct =
+      norm.input.type != DataType::F32 && shape[0] == 1 && shape[2] * shape[3] <= kMostTerms;
+  if (!isProduct)
+    return addWindowSum(builder, {plan.input, plan.means[0], false, false, share}, plan.folded);
+  addOnesProduct(builder, plan.means[0], norm.input);
+  addLinear(builder, plan.means[0], plan.means[0], share, 0);
+}
+
+/// The squares of what is normalized.
+LocalTensor NormSteps::addSquares() {
+  if (!norm.centers) {
+    addArith(builder, ArithOp::Mul, plan.full[0], plan.input, plan.input);
+    return plan.full[0];
+  }
+  addMeans();
+  if (!isByImages(norm)) {
+    addArith(builder, ArithOp::Sub, plan.full[0], plan.input, repeated(plan.means[0], shape));
+    addArith(builder, ArithOp::Mul, plan.full[1], plan.full[0], plan.full[0]);
+    return plan.full[1];
+  }
+  for (int64_t n = 0; n < shape[0]; ++n) {
+    const LocalTensor &negative = plan.negative[static_cast<size_t>(n)];
+    addArith(builder, ArithOp::Mul, negative, image(plan.means[0], n),
+             immediate(DataType::F32, -1));
+    addSquaredSum(builder, image(plan.full[0], n), image(plan.input, n), negative);
+  }
+  return plan.full[0];
+}
+
+void NormSteps::addNormalized(const LocalTensor &to) {
+  if (isByImages(norm)) {
+    for (int64_t n = 0; n < shape[0]; ++n)
+      addImage(n, to);
+    return;
+  }
+  const LocalTensor &centred = norm.centers ? plan.full[0] : plan.input;
+  addArith(builder, ArithOp::Mul, to, centred, repeated(plan.means[1], shape));
+}
+
+/// (x - m) f = x f + (-m f), with the parameters of channels in f and in what is added.
+void NormSteps::addImage(int64_t n, const LocalTensor &to) {
+  const auto index = static_cast<size_t>(n);
+  const LocalTensor factor = image(plan.means[1], n);
+  const LocalTensor &factors = plan.factors[index];
+  const LocalTensor &addends = plan.addends[index];
+  if (channels[0])
+    addArith(builder, ArithOp::Mul, factors, factor, *channels[0]);
+  else
+    addUnaryArith(builder, ArithOp::Copy, factors, factor);
+  Term added = immediate(DataType::F32, 0);
+  if (norm.centers) {
+    addArith(builder, ArithOp::Mul, addends, factors, plan.negative[index]);
+    added = addends;
+  }
+  if (channels[1]) {
+    addArith(builder, ArithOp::Add, addends, added, *channels[1]);
+    added = addends;
+  }
+  addChannelLinear(builder, image(to, n), image(plan.input, n), factors, added);
 }
 
 } // namespace
@@ -120,37 +288,7 @@ Expected<void> emitNormalization(Builder &builder, const Normalization &norm) {
     return fits;
   ScratchAllocator space{norm.scratch.address};
   NormPlan plan = planOf(norm, space);
-  const Extents &shape = plan.input.shape;
-  const double mean = 1.0 / static_cast<double>(shape[2] * shape[3]);
-  auto &[f0, f1] = plan.full;
-  auto &[m0, m1] = plan.means;
-  if (norm.input.type != DataType::F32)
-    addCast(builder, plan.input, norm.input);
-  LocalTensor centred = plan.input;
-  if (norm.centers) {
-    centred = f0;
-    addWindowSum(builder, {plan.input, m0, false, false, mean}, plan.folded);
-    addArith(builder, ArithOp::Sub, f0, plan.input, repeated(m0, shape));
-  }
-  addArith(builder, ArithOp::Mul, f1, centred, centred);
-  addWindowSum(builder, {f1, m0, false, false, mean}, plan.folded);
-  addLinear(builder, m0, m0, 1, norm.epsilon);
-  addRsqrt(builder, m1, m0);
-  addArith(builder, ArithOp::Mul, f1, centred, repeated(m1, shape));
-  LocalTensor *value = &f1;
-  LocalTensor *next = &f0;
-  const std::pair<ArithOp, const std::optional<LocalTensor> *> steps[] = {
-      {ArithOp::Mul, &norm.gamma}, {ArithOp::Add, &norm.beta}};
-  for (size_t i = 0; i < 2; ++i)
-    if (const std::optional<LocalTensor> &given = *steps[i].second) {
-      LocalTensor parameter = parameterFor(builder, *given, plan.parameters[i], *value);
-      addArith(builder, steps[i].first, *next, *value, parameter);
-      std::swap(value, next);
-    }
-  if (norm.output.type == DataType::F32)
-    addUnaryArith(builder, ArithOp::Copy, norm.output, *value);
-  else
-    addCast(builder, norm.output, *value);
+  NormSteps(builder, norm, plan).run();
   return {};
 }
 

@@ -21,8 +21,6 @@ namespace tpuc::bm1684x {
 
 namespace {
 
-constexpr unsigned kNormalProduct = 4;
-
 bool isSum(ReduceKind kind) { return kind == ReduceKind::Sum || kind == ReduceKind::Mean; }
 
 /// Sums over h and w in 16 bits are products with a matrix of ones, whose sums are F32.
@@ -101,21 +99,6 @@ void restoreInfinities(Builder &builder, const LocalTensor &maxima) {
                                                       : -0x1.FEp127;
   addCompareSelect(builder, CompareOp::Equal, maxima, maxima, immediate(maxima.type, least),
                    immediate(maxima.type, -std::numeric_limits<double>::infinity()), maxima);
-}
-
-/// output [1,c,1,1] F32 = the sums over h and w of input [1,c,h,w] of 16 bits.
-void addOnesProduct(Builder &builder, const LocalTensor &output, const LocalTensor &input) {
-  Command command = Command::make(*findCommandOp(Engine::Tiu, tiu::kMatMul, kNormalProduct));
-  command.set(Field::Res0Addr, output.tiuAddress()).set(Field::Res0Prec, output.prec());
-  command.set(Field::Opd0Addr, input.tiuAddress()).set(Field::Opd0Prec, input.prec());
-  command.set(Field::Opd1Const, 1).set(Field::Opd1Addr, immediateBits(input.type, 1));
-  command.set(Field::Opd2Const, 1);
-  setFields(builder, command,
-            {{Field::Res0C, output.shape[1]},
-             {Field::Res0W, 1},
-             {Field::Opd1C, input.shape[2] * input.shape[3]},
-             {Field::Opd1W, 1}});
-  builder.add(command);
 }
 
 } // namespace

@@ -18,23 +18,62 @@ namespace {
 
 constexpr unsigned kSums = 1, kMaxima = 4;
 
-/// A rectangle to which an image is folded.
-struct Fold {
-  int64_t height = 0, width = 0;
-  /// Elements behind the image, up to the end of its line, that belong to it.
-  int64_t filled = 0;
+/// What a command costs beside its passes: in the mean over both sets of timing parameters.
+constexpr int64_t kCommandCycles = 25;
+
+/// Windows along rows, one set after the other, each over what the one before has made.
+struct RowWindows {
+  std::vector<int64_t> widths;
+  int64_t cycles = 0;
 };
 
-/// The rectangle of `length` elements that takes the fewest cycles, fewer than `least`: of several
-/// the narrowest. Takes time as the square root of `length` does.
-std::optional<Fold> bestFold(int64_t length, int64_t perCycle, int64_t &least) {
-  std::optional<Fold> best;
+/// The windows that reduce each of `rows` of `width` elements in the fewest cycles. A line of 16
+/// takes 16 passes with one window, and 4 + 4 with windows of 4 elements:
+/// ```
+/// a b c d  e f g h  ...  ->  s t u v  ->  w
+/// ```
+RowWindows rowWindows(int64_t width, int64_t rows, int64_t perCycle) {
+  constexpr int64_t kMostStride = 15;
+  RowWindows best{{width}, rows * width + kCommandCycles};
+  for (int64_t window = 2; window <= std::min(width / 2, kMostStride); ++window) {
+    const int64_t cycles = rows * ceilDiv(width / window, perCycle) * window + kCommandCycles;
+    if (width % window != 0 || cycles >= best.cycles)
+      continue;
+    RowWindows rest = rowWindows(width / window, rows, perCycle);
+    if (cycles + rest.cycles >= best.cycles)
+      continue;
+    rest.widths.insert(rest.widths.begin(), window);
+    rest.cycles += cycles;
+    best = std::move(rest);
+  }
+  return best;
+}
+
+/// How an image is reduced.
+struct Folding {
+  /// The rectangle whose columns are reduced first; none where `height` is 0.
+  int64_t height = 0, width = 0;
+  /// Elements behind the image, up to the end of its line, that belong to the rectangle.
+  int64_t filled = 0;
+  /// What reduces the rows; none where one window covers the image.
+  std::vector<int64_t> widths;
+  int64_t cycles = 0;
+};
+
+/// Takes the rectangles of `length` elements in turn that take the fewest cycles. Takes time as the
+/// square root of `length` does.
+void considerRectangles(Folding &best, int64_t length, int64_t filled, int64_t images,
+                        int64_t perCycle) {
   const auto consider = [&](int64_t width) {
-    const int64_t cycles = length / width * ceilDiv(width, perCycle) + width;
-    if (cycles < least || (best && cycles == least && width < best->width)) {
-      least = cycles;
-      best = Fold{length / width, width};
-    }
+    const int64_t height = length / width;
+    // Filling takes a command, too.
+    const int64_t cycles = images * height * ceilDiv(width, perCycle) + kCommandCycles +
+                           (filled > 0 ? images + kCommandCycles : 0);
+    if (height < 2 || cycles + images * ceilDiv(width, perCycle) >= best.cycles)
+      return;
+    RowWindows rest = rowWindows(width, images, perCycle);
+    if (cycles + rest.cycles < best.cycles)
+      best = {height, width, filled, std::move(rest.widths), cycles + rest.cycles};
   };
   // Divisors come in pairs.
   for (int64_t divisor = 2; divisor <= length / divisor; ++divisor)
@@ -42,25 +81,28 @@ std::optional<Fold> bestFold(int64_t length, int64_t perCycle, int64_t &least) {
       consider(divisor);
       consider(length / divisor);
     }
-  return best;
 }
 
-/// None where folding does not pay.
-std::optional<Fold> foldOf(const WindowSum &sum) {
+Folding foldingOf(const WindowSum &sum) {
   const Extents &shape = sum.input.shape;
-  if (sum.overWidth && shape[2] > 1)
-    return std::nullopt;
-  const int64_t length = shape[2] * shape[3];
   const int64_t perCycle = kEuBytes / sum.input.elementBytes();
-  int64_t least = length / 2;
-  std::optional<Fold> best = bestFold(length, perCycle, least);
-  // Filling takes a command, too.
-  const int64_t line = alignUp(length, perCycle);
-  least -= 2;
-  if (std::optional<Fold> filled = bestFold(line, perCycle, least)) {
-    best = filled;
-    best->filled = line - length;
+  const int64_t images = shape[0] * ceilDiv(sum.input.startLane + shape[1], kLanes);
+  Folding best;
+  const bool isOfRows = sum.overWidth || shape[2] == 1;
+  if (isOfRows) {
+    RowWindows rows = rowWindows(shape[3], images * shape[2], perCycle);
+    best.widths = std::move(rows.widths);
+    best.cycles = rows.cycles;
+  } else {
+    best.cycles = images * shape[2] * shape[3] + kCommandCycles;
   }
+  if (isOfRows && shape[2] > 1)
+    return best;
+  const int64_t length = shape[2] * shape[3];
+  considerRectangles(best, length, 0, images, perCycle);
+  const int64_t line = alignUp(length, perCycle);
+  if (line > length)
+    considerRectangles(best, line, line - length, images, perCycle);
   return best;
 }
 
@@ -76,6 +118,8 @@ void addWindow(Builder &builder, const WindowSum &sum, const LocalTensor &output
       Command::make(*findCommandOp(Engine::Tiu, tiu::kPorD, sum.isMaximum ? kMaxima : kSums));
   Window2d window;
   window.kernel = kernel;
+  if (output.shape[3] > 1)
+    window.stride[1] = kernel[1];
   setResult(builder, command, output);
   setWindow(builder, command, window, input.shape);
   command.set(Field::Opd0Addr, input.tiuAddress()).set(Field::Opd0Prec, input.prec());
@@ -85,32 +129,92 @@ void addWindow(Builder &builder, const WindowSum &sum, const LocalTensor &output
   builder.add(command);
 }
 
+/// One command: windows of `kernel` over images of `image`, height first.
+struct Stage {
+  std::array<int64_t, 2> image, kernel;
+
+  std::array<int64_t, 2> result() const { return {image[0] / kernel[0], image[1] / kernel[1]}; }
+};
+
+std::vector<Stage> stagesOf(const WindowSum &sum, const Folding &folding) {
+  std::vector<Stage> stages;
+  std::array<int64_t, 2> image = {sum.input.shape[2], sum.input.shape[3]};
+  const auto add = [&](const std::array<int64_t, 2> &kernel) {
+    stages.push_back({image, kernel});
+    image = stages.back().result();
+  };
+  if (folding.height > 0) {
+    image = {folding.height, folding.width};
+    add({folding.height, 1});
+  }
+  for (int64_t width : folding.widths)
+    add({1, width});
+  if (stages.empty())
+    add(image);
+  return stages;
+}
+
+LocalTensor resultOf(const WindowSum &sum, const Stage &stage, uint32_t address) {
+  const LocalTensor &input = sum.input;
+  const auto [height, width] = stage.result();
+  return localTensor(input.type, {input.shape[0], input.shape[1], height, width}, address,
+                     Layout::Aligned, input.startLane);
+}
+
 } // namespace
 
+// Results that are not the last lie in two places by turns: none is larger than those before it.
+
 LocalTensor takeWindowScratch(const WindowSum &sum, ScratchAllocator &space) {
-  const std::optional<Fold> fold = foldOf(sum);
-  const LocalTensor &input = sum.input;
-  if (!fold)
-    return {};
-  return space.take(input.type, {input.shape[0], input.shape[1], 1, fold->width}, input.startLane);
+  const std::vector<Stage> stages = stagesOf(sum, foldingOf(sum));
+  LocalTensor first;
+  for (size_t i = 0; i + 1 < stages.size() && i < 2; ++i) {
+    const LocalTensor taken =
+        space.take(sum.input.type, resultOf(sum, stages[i], 0).shape, sum.input.startLane);
+    if (i == 0)
+      first = taken;
+  }
+  return first;
 }
 
 void addWindowSum(Builder &builder, const WindowSum &sum, const LocalTensor &scratch) {
+  const Folding folding = foldingOf(sum);
+  const Extents &shape = sum.input.shape;
   LocalTensor input = sum.input;
   input.layout = Layout::Aligned;
-  const Extents &shape = input.shape;
-  const std::optional<Fold> fold = foldOf(sum);
-  if (!fold)
-    return addWindow(builder, sum, sum.output, input, {sum.overWidth ? 1 : shape[2], shape[3]},
-                     sum.scale);
-  LocalTensor folded = input;
-  folded.shape = {shape[0], shape[1], 1, fold->height * fold->width};
-  if (fold->filled > 0)
-    addUnaryArith(builder, ArithOp::Copy, folded.slice(3, shape[2] * shape[3], fold->filled),
+  if (folding.filled > 0) {
+    LocalTensor line = input;
+    line.shape = {shape[0], shape[1], 1, folding.height * folding.width};
+    addUnaryArith(builder, ArithOp::Copy, line.slice(3, shape[2] * shape[3], folding.filled),
                   neutral(sum));
-  folded.shape = {shape[0], shape[1], fold->height, fold->width};
-  addWindow(builder, sum, scratch, folded, {fold->height, 1}, 1);
-  addWindow(builder, sum, sum.output, scratch, {1, fold->width}, sum.scale);
+  }
+  const std::vector<Stage> stages = stagesOf(sum, folding);
+  const std::array<uint32_t, 2> places = {
+      scratch.address,
+      scratch.address + laneBytes(scratch.type, scratch.shape, Layout::Aligned, scratch.startLane)};
+  for (size_t i = 0; i < stages.size(); ++i) {
+    const bool isLast = i + 1 == stages.size();
+    input.shape[2] = stages[i].image[0];
+    input.shape[3] = stages[i].image[1];
+    const LocalTensor output = isLast ? sum.output : resultOf(sum, stages[i], places[i % 2]);
+    addWindow(builder, sum, output, input, stages[i].kernel, isLast ? sum.scale : 1);
+    input = output;
+  }
+}
+
+void addOnesProduct(Builder &builder, const LocalTensor &output, const LocalTensor &input) {
+  constexpr unsigned kNormalProduct = 4;
+  Command command = Command::make(*findCommandOp(Engine::Tiu, tiu::kMatMul, kNormalProduct));
+  command.set(Field::Res0Addr, output.tiuAddress()).set(Field::Res0Prec, output.prec());
+  command.set(Field::Opd0Addr, input.tiuAddress()).set(Field::Opd0Prec, input.prec());
+  command.set(Field::Opd1Const, 1).set(Field::Opd1Addr, immediateBits(input.type, 1));
+  command.set(Field::Opd2Const, 1);
+  setFields(builder, command,
+            {{Field::Res0C, output.shape[1]},
+             {Field::Res0W, 1},
+             {Field::Opd1C, input.shape[2] * input.shape[3]},
+             {Field::Opd1W, 1}});
+  builder.add(command);
 }
 
 } // namespace tpuc::bm1684x

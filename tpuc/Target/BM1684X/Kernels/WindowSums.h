@@ -30,6 +30,9 @@ struct WindowSum {
 LocalTensor takeWindowScratch(const WindowSum &sum, ScratchAllocator &space);
 void addWindowSum(Builder &builder, const WindowSum &sum, const LocalTensor &scratch);
 
+/// output [1,c,1,1] F32 = the sums over h and w of input [1,c,h,w] of 16 bits: a product with ones.
+void addOnesProduct(Builder &builder, const LocalTensor &output, const LocalTensor &input);
+
 } // namespace tpuc::bm1684x
 
 #endif // TPUC_TARGET_BM1684X_KERNELS_WINDOWSUMS_H
