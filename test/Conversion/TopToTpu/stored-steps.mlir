@@ -23,11 +23,17 @@
 // CHECK: "tpu.Softmax"{{.*}} -> tensor<1x2x5x16xf32> loc("shares_log")
 // CHECK: "tpu.ScaleDotProductAttention"(%[[X]], %[[X]], %[[X]], {{.*}} -> (tensor<1x2x5x16x!quant.uniform<i8:f32, 7.812500e-03>>, none, none, none) loc("attended")
 // CHECK: "tpu.ScaleDotProductAttention"(%[[F]], {{.*}}is_causal = true{{.*}} loc("causal")
+// CHECK-NOT: short_weights
+// In F16 its weights want no more digits than bytes do, unless its result is read as it is.
+// CHECK: "tpu.ScaleDotProductAttention"{{.*}}short_weights{{.*}} loc("half")
+// CHECK-NOT: short_weights
+// CHECK: loc("half_read")
 !f = tensor<1x2x5x16xf32>
+!h = tensor<1x2x5x16xf16>
 !q = tensor<1x2x5x16x!quant.uniform<i8:f32, 0.0078125>>
 !s = tensor<1x2x5x16x!quant.uniform<i8:f32, 0.00390625:-128>>
 module attributes {module.name = "net", module.chip = "bm1684x", module.state = "TPU_LOWERED"} {
-  func.func @main(%arg0: !f) -> (!f, !f, !f, tensor<1x2x5x1xf32>, !f, !f, !f, !f, !f, !f, !f) {
+  func.func @main(%arg0: !f) -> (!f, !f, !f, tensor<1x2x5x1xf32>, !f, !f, !f, !f, !f, !f, !f, !f, !h) {
     %none = "top.None"() : () -> none
     %x = "top.Input"(%arg0) : (!f) -> !f loc("x")
     %i = "tpu.Cast"(%x) : (!f) -> !q loc("x_i8")
@@ -55,6 +61,11 @@ module attributes {module.name = "net", module.chip = "bm1684x", module.state = 
     %18:4 = "tpu.ScaleDotProductAttention"(%f, %f, %f, %none, %none, %none, %none) {is_causal = true} : (!f, !f, !f, none, none, none, none) -> (!f, none, none, none) loc("causal")
     %19 = "tpu.Cast"(%18#0) : (!f) -> !q loc("causal_i8")
     %20 = "tpu.Cast"(%19) : (!q) -> !f loc("causal_f32")
-    return %0#0, %1#0, %2#0, %1#1, %5, %6, %8, %11, %14, %17, %20 : !f, !f, !f, tensor<1x2x5x1xf32>, !f, !f, !f, !f, !f, !f, !f
+    %h = "tpu.Cast"(%i) : (!q) -> !h loc("x_f16")
+    %21:4 = "tpu.ScaleDotProductAttention"(%h, %h, %h, %none, %none, %none, %none) {is_causal = true} : (!h, !h, !h, none, none, none, none) -> (!h, none, none, none) loc("half")
+    %22 = "tpu.Cast"(%21#0) : (!h) -> !q loc("half_i8")
+    %23 = "tpu.Cast"(%22) : (!q) -> !f loc("half_f32")
+    %24:4 = "tpu.ScaleDotProductAttention"(%h, %h, %h, %none, %none, %none, %none) {is_causal = true} : (!h, !h, !h, none, none, none, none) -> (!h, none, none, none) loc("half_read")
+    return %0#0, %1#0, %2#0, %1#1, %5, %6, %8, %11, %14, %17, %20, %23, %24#0 : !f, !f, !f, tensor<1x2x5x1xf32>, !f, !f, !f, !f, !f, !f, !f, !f, !h
   }
 }

@@ -8,6 +8,7 @@
 
 #include "tpuc/Conversion/TopToTpu/IntegerFusion.h"
 #include "tpuc/Dialect/Top/OpTable.h"
+#include "tpuc/Dialect/Tpu/AttentionFacts.h"
 #include "tpuc/Dialect/Tpu/AttentionOps.h"
 #include "tpuc/Dialect/Tpu/CastOps.h"
 #include "tpuc/Dialect/Tpu/NormOps.h"
@@ -86,8 +87,11 @@ bool isPlain(tpu::ScaleDotProductAttentionOp op) {
          static_cast<int64_t>(op.getRightWindow()) < 0 && op.getSoftcap().convertToDouble() == 0;
 }
 
+/// What has integers as operands and result is computed on them.
 void convertAttention(tpu::ScaleDotProductAttentionOp op) {
   tpu::CastOp stored = onlyStored(op.getOutput());
+  if (stored && getElementTypeOrSelf(op.getOutput()).isF16())
+    op->setAttr(tpu::kShortWeights, UnitAttr::get(op.getContext()));
   const ArrayRef<int64_t> query = staticDims(op.getQuery());
   const ArrayRef<int64_t> key = staticDims(op.getKey());
   if (!stored || !isPlain(op) || query.empty() || key.empty())
@@ -105,6 +109,7 @@ void convertAttention(tpu::ScaleDotProductAttentionOp op) {
   for (auto [index, value] : llvm::enumerate(integers))
     op->setOperand(static_cast<unsigned>(index), value);
   op->removeAttr("softmax_type");
+  op->removeAttr(tpu::kShortWeights);
   giveIntegers(op, stored);
 }
 

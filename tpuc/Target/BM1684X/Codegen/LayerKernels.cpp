@@ -10,6 +10,7 @@
 #include "tpuc/Codegen/Decompose/ResizeTaps.h"
 #include "tpuc/Dialect/Top/ShapeInference.h"
 #include "tpuc/Dialect/Top/TypeUtils.h"
+#include "tpuc/Dialect/Tpu/AttentionFacts.h"
 #include "tpuc/Dialect/Tpu/CastOps.h"
 #include "tpuc/Dialect/Tpu/ConvolutionOps.h"
 #include "tpuc/Dialect/Tpu/GroupOps.h"
@@ -203,6 +204,7 @@ Kernels attentionKernels(tpu::ScaleDotProductAttentionOp op, const TiledOp &tile
   if (!scale)
     return propagate(scale);
   attention.scale = *scale;
+  attention.hasShortWeights = op->hasAttr(tpu::kShortWeights);
   attention.scratch = scratchRoom(tiled);
   return one<attentionScratch, emitAttention>(attention);
 }

@@ -14,6 +14,7 @@
 #include "tpuc/Target/BM1684X/Kernels/ScratchAllocator.h"
 #include "tpuc/Target/BM1684X/Kernels/Windows.h"
 
+#include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
 
@@ -54,18 +55,24 @@ HeadScratch scratchOf(const Attention &attention, int64_t matrices, ScratchAlloc
   return made;
 }
 
-/// Weights as sums of two numbers of 16 bits, in the place of what the softmax took.
+/// Weights as sums of two numbers of 16 bits, in the place of what the softmax took; short ones are
+/// the first number.
 struct WeightParts {
   LocalTensor first, second; ///< Of 16 bits
   LocalTensor wide, distance;
 };
 
-WeightParts partsOf(DataType type, const HeadScratch &space, ScratchAllocator &room) {
+WeightParts partsOf(const Attention &attention, const HeadScratch &space, ScratchAllocator &room) {
+  const DataType type = attention.query.type;
   const Extents &shape = space.scores.shape;
-  return {.first = room.take(type, shape),
-          .second = room.take(type, shape),
-          .wide = room.take(DataType::F32, shape),
-          .distance = room.take(DataType::F32, shape)};
+  WeightParts parts;
+  parts.first = room.take(type, shape);
+  if (attention.hasShortWeights)
+    return parts;
+  parts.second = room.take(type, shape);
+  parts.wide = room.take(DataType::F32, shape);
+  parts.distance = room.take(DataType::F32, shape);
+  return parts;
 }
 
 MatrixProduct scoresOf(const HeadScratch &space, int64_t matrix) {
@@ -128,7 +135,7 @@ Expected<uint32_t> restBytes(const Attention &attention, const HeadScratch &spac
   uint32_t bytes = 0;
   if (attention.query.type != DataType::F32) {
     ScratchAllocator room;
-    partsOf(attention.query.type, space, room);
+    partsOf(attention, space, room);
     bytes = room.next;
   }
   // Products of 16 bits want nothing.
@@ -169,12 +176,17 @@ void addMasks(Builder &builder, const Attention &attention, const HeadScratch &s
   forMasks(attention, first, count, [&](int64_t to, const LocalTensor &numbers) {
     LocalTensor added = numbers;
     if (numbers.type != DataType::F32) {
-      // What matrices share is converted once.
+      // What matrices or rows share is converted once: the latter in each lane.
       const bool isShared = numbers.strides()[0] == 0;
-      const LocalTensor from = isShared ? numbers.slice(0, 0, 1) : numbers;
-      const LocalTensor wide = space.mask.slice(0, to, from.shape[0]);
+      const bool isForAllRows = numbers.strides()[1] == 0;
+      LocalTensor from = isShared ? numbers.slice(0, 0, 1) : numbers;
+      if (isForAllRows)
+        from = from.slice(1, 0, std::min<int64_t>(numbers.shape[1], kLanes));
+      const LocalTensor wide = space.mask.slice(0, to, from.shape[0]).slice(1, 0, from.shape[1]);
       addCast(builder, wide, from);
       added = repeated(wide, numbers.shape);
+      if (isForAllRows)
+        added = repeatedOverLanes(added, numbers.shape[1]);
     }
     const auto part = [&](const LocalTensor &tensor) {
       return tensor.slice(0, to, numbers.shape[0]);
@@ -190,8 +202,8 @@ Expected<void> addProducts(Builder &builder, int64_t matrices, auto productOf) {
   return {};
 }
 
-/// Weights times values in F32. Weights of one number of 16 bits would add as large an error as
-/// rounding the result.
+/// Weights times values in F32. Weights of one number of 16 bits add as large an error as rounding
+/// the result.
 Expected<void> addSums(Builder &builder, const Attention &attention, const HeadScratch &space) {
   const int64_t matrices = space.query.shape[0];
   const DataType type = attention.query.type;
@@ -199,8 +211,11 @@ Expected<void> addSums(Builder &builder, const Attention &attention, const HeadS
     return addProducts(builder, matrices,
                        [&](int64_t matrix) { return sumsOf(space, space.scores, matrix); });
   ScratchAllocator room{space.rest.address};
-  const WeightParts parts = partsOf(type, space, room);
+  const WeightParts parts = partsOf(attention, space, room);
   addCast(builder, parts.first, space.scores);
+  if (attention.hasShortWeights)
+    return addProducts(builder, matrices,
+                       [&](int64_t matrix) { return sumsOf(space, parts.first, matrix); });
   addCast(builder, parts.wide, parts.first);
   addArith(builder, ArithOp::Sub, parts.distance, space.scores, parts.wide);
   addCast(builder, parts.second, parts.distance);

@@ -18,6 +18,8 @@ namespace tpuc::bm1684x {
 /// all of a query's scores are -inf. F32, F16, BF16, all of one type; every step is rounded to it.
 struct Attention : AttentionOperands {
   double scale = 1;
+  /// Of 16 bits: weights are rounded to these, too. Then results are off by that of one rounding.
+  bool hasShortWeights = false;
   Scratch scratch;
 };
 Expected<uint32_t> attentionScratch(const Attention &attention);
