@@ -3,9 +3,9 @@
 // RUN: tpuc-opt %s --shape-infer=max-folded=10000000 --chip-assign=chip=bm1684x --convert-top-to-tpu=mode=F32 --decompose --subnet-divide --weight-reorder --layer-group | FileCheck %s --implicit-check-not=subnet_reason --implicit-check-not=module.pool_pieces --implicit-check-not="resident = 1"
 // CHECK: "tpu.LSTM"
 module attributes {module.name = "net"} {
-  func.func @main(%arg0: tensor<32x1x8xf32>, %arg1: tensor<1x448x8x8xf32>) -> (tensor<32x1x1x960xf32>, tensor<1x448x8x8xf32>) {
+  func.func @main(%arg0: tensor<48x1x8xf32>, %arg1: tensor<1x448x8x8xf32>) -> (tensor<48x1x1x960xf32>, tensor<1x448x8x8xf32>) {
     %n = "top.None"() : () -> none
-    %x = "top.Input"(%arg0) : (tensor<32x1x8xf32>) -> tensor<32x1x8xf32> loc("x")
+    %x = "top.Input"(%arg0) : (tensor<48x1x8xf32>) -> tensor<48x1x8xf32> loc("x")
     %c0 = "top.Input"(%arg1) : (tensor<1x448x8x8xf32>) -> tensor<1x448x8x8xf32> loc("c")
     %w = "top.ConstantFill"(%n) {shape = [1, 3840, 8], value = 0.125 : f32} : (none) -> tensor<1x3840x8xf32> loc("w")
     %u = "top.ConstantFill"(%n) {shape = [1, 3840, 960], value = 0.001 : f32} : (none) -> tensor<1x3840x960xf32> loc("u")
@@ -33,7 +33,23 @@ module attributes {module.name = "net"} {
     %c11 = "top.Conv"(%c10, %f10, %n) {kernel_shape = [3, 3], pads = [1, 1, 1, 1], group = 448 : i64} : (tensor<1x448x8x8xf32>, tensor<448x1x3x3xf32>, none) -> tensor<1x448x8x8xf32> loc("c11")
     %f11 = "top.ConstantFill"(%n) {shape = [448, 1, 3, 3], value = 0.12 : f32} : (none) -> tensor<448x1x3x3xf32> loc("f11")
     %c12 = "top.Conv"(%c11, %f11, %n) {kernel_shape = [3, 3], pads = [1, 1, 1, 1], group = 448 : i64} : (tensor<1x448x8x8xf32>, tensor<448x1x3x3xf32>, none) -> tensor<1x448x8x8xf32> loc("c12")
-    %s:3 = "top.LSTM"(%x, %w, %u, %n, %n, %n, %n, %n) {hidden_size = 960 : i64} : (tensor<32x1x8xf32>, tensor<1x3840x8xf32>, tensor<1x3840x960xf32>, none, none, none, none, none) -> (tensor<32x1x1x960xf32>, none, none) loc("s")
-    return %s#0, %c12 : tensor<32x1x1x960xf32>, tensor<1x448x8x8xf32>
+    %f12 = "top.ConstantFill"(%n) {shape = [448, 1, 3, 3], value = 0.12 : f32} : (none) -> tensor<448x1x3x3xf32> loc("f12")
+    %c13 = "top.Conv"(%c12, %f12, %n) {kernel_shape = [3, 3], pads = [1, 1, 1, 1], group = 448 : i64} : (tensor<1x448x8x8xf32>, tensor<448x1x3x3xf32>, none) -> tensor<1x448x8x8xf32> loc("c13")
+    %f13 = "top.ConstantFill"(%n) {shape = [448, 1, 3, 3], value = 0.13 : f32} : (none) -> tensor<448x1x3x3xf32> loc("f13")
+    %c14 = "top.Conv"(%c13, %f13, %n) {kernel_shape = [3, 3], pads = [1, 1, 1, 1], group = 448 : i64} : (tensor<1x448x8x8xf32>, tensor<448x1x3x3xf32>, none) -> tensor<1x448x8x8xf32> loc("c14")
+    %f14 = "top.ConstantFill"(%n) {shape = [448, 1, 3, 3], value = 0.14 : f32} : (none) -> tensor<448x1x3x3xf32> loc("f14")
+    %c15 = "top.Conv"(%c14, %f14, %n) {kernel_shape = [3, 3], pads = [1, 1, 1, 1], group = 448 : i64} : (tensor<1x448x8x8xf32>, tensor<448x1x3x3xf32>, none) -> tensor<1x448x8x8xf32> loc("c15")
+    %f15 = "top.ConstantFill"(%n) {shape = [448, 1, 3, 3], value = 0.15 : f32} : (none) -> tensor<448x1x3x3xf32> loc("f15")
+    %c16 = "top.Conv"(%c15, %f15, %n) {kernel_shape = [3, 3], pads = [1, 1, 1, 1], group = 448 : i64} : (tensor<1x448x8x8xf32>, tensor<448x1x3x3xf32>, none) -> tensor<1x448x8x8xf32> loc("c16")
+    %f16 = "top.ConstantFill"(%n) {shape = [448, 1, 3, 3], value = 0.16 : f32} : (none) -> tensor<448x1x3x3xf32> loc("f16")
+    %c17 = "top.Conv"(%c16, %f16, %n) {kernel_shape = [3, 3], pads = [1, 1, 1, 1], group = 448 : i64} : (tensor<1x448x8x8xf32>, tensor<448x1x3x3xf32>, none) -> tensor<1x448x8x8xf32> loc("c17")
+    %f17 = "top.ConstantFill"(%n) {shape = [448, 1, 3, 3], value = 0.17 : f32} : (none) -> tensor<448x1x3x3xf32> loc("f17")
+    %c18 = "top.Conv"(%c17, %f17, %n) {kernel_shape = [3, 3], pads = [1, 1, 1, 1], group = 448 : i64} : (tensor<1x448x8x8xf32>, tensor<448x1x3x3xf32>, none) -> tensor<1x448x8x8xf32> loc("c18")
+    %f18 = "top.ConstantFill"(%n) {shape = [448, 1, 3, 3], value = 0.18 : f32} : (none) -> tensor<448x1x3x3xf32> loc("f18")
+    %c19 = "top.Conv"(%c18, %f18, %n) {kernel_shape = [3, 3], pads = [1, 1, 1, 1], group = 448 : i64} : (tensor<1x448x8x8xf32>, tensor<448x1x3x3xf32>, none) -> tensor<1x448x8x8xf32> loc("c19")
+    %f19 = "top.ConstantFill"(%n) {shape = [448, 1, 3, 3], value = 0.19 : f32} : (none) -> tensor<448x1x3x3xf32> loc("f19")
+    %c20 = "top.Conv"(%c19, %f19, %n) {kernel_shape = [3, 3], pads = [1, 1, 1, 1], group = 448 : i64} : (tensor<1x448x8x8xf32>, tensor<448x1x3x3xf32>, none) -> tensor<1x448x8x8xf32> loc("c20")
+    %s:3 = "top.LSTM"(%x, %w, %u, %n, %n, %n, %n, %n) {hidden_size = 960 : i64} : (tensor<48x1x8xf32>, tensor<1x3840x8xf32>, tensor<1x3840x960xf32>, none, none, none, none, none) -> (tensor<48x1x1x960xf32>, none, none) loc("s")
+    return %s#0, %c20 : tensor<48x1x1x960xf32>, tensor<1x448x8x8xf32>
   }
 }

@@ -13,6 +13,7 @@
 #include "tpuc/Target/BM1684X/Codegen/Moves.h"
 #include "tpuc/Target/BM1684X/Codegen/OpKernels.h"
 #include "tpuc/Target/BM1684X/Codegen/Stores.h"
+#include "tpuc/Target/BM1684X/Codegen/Transfers.h"
 #include "tpuc/Target/BM1684X/Kernels/DataMovement.h"
 #include "tpuc/Target/BM1684X/Machine/Timing.h"
 #include "tpuc/Target/BM1684X/TargetInfo.h"
@@ -50,8 +51,9 @@ Expected<void> BM1684XEmitter::loadPool(unsigned /*space*/, int64_t global, int6
   builder.beginLayer("");
   constexpr int64_t kWord = 4;
   const Extents rows = {1, kLanes, 1, bytes / kWord};
-  return emitLoad(builder, globalTensor(DataType::I32, rows, static_cast<uint64_t>(global)),
-                  localTensor(DataType::I32, rows, static_cast<uint32_t>(local), Layout::Compact));
+  return loadTensor(
+      builder, globalTensor(DataType::I32, rows, static_cast<uint64_t>(global)),
+      localTensor(DataType::I32, rows, static_cast<uint32_t>(local), Layout::Compact));
 }
 
 Expected<void> BM1684XEmitter::move(Operation *op) { return named(op, emitMove(builder, op)); }

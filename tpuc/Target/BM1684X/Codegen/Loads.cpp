@@ -58,11 +58,11 @@ static Expected<void> loadChannels(Builder &builder, const TensorLayout &layout,
                     byteSize(rows.type, 1);
   const Expected<void> loaded = rows.isInParts()
                                     ? loadParts(builder, rows, channels, address, to.address)
-                                    : emitLoad(builder, from, asLoaded(from, to.address));
+                                    : loadTensor(builder, from, asLoaded(from, to.address));
   if (!loaded || isOne || !rows.hasWords)
     return loaded;
   const GlobalTensor words = channelWords(rows, channels, address);
-  return emitLoad(builder, words, asLoaded(words, layout.parameterAddress(local)));
+  return loadTensor(builder, words, asLoaded(words, layout.parameterAddress(local)));
 }
 
 /// The rows that operand `index` stacks; null for others.

@@ -15,10 +15,9 @@
 
 namespace tpuc::bm1684x::backend {
 
-// As emitLoad and emitStore. A small tensor of a few elements in each channel, such as one number
-// for each, goes as one row of a matrix whose columns are shared out to the lanes: a transfer of
-// tensors takes as long for each channel as for 256 bytes, and four times that for a tensor that
-// lies in one page of global memory.
+// As emitLoad and emitStore. A tensor whose channels follow each other in global memory goes as a
+// matrix whose columns are shared out to the lanes. That is 58 bytes per cycle for 54, and a tensor
+// that lies in one page of global memory takes four times as long as others.
 
 Expected<void> loadTensor(Builder &builder, const GlobalTensor &from, const LocalTensor &to);
 Expected<void> storeTensor(Builder &builder, const LocalTensor &from, const GlobalTensor &to);

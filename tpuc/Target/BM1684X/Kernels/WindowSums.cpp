@@ -19,7 +19,7 @@ namespace {
 constexpr unsigned kSums = 1, kMaxima = 4;
 
 /// What a command costs beside its passes: in the mean over both sets of timing parameters.
-constexpr int64_t kCommandCycles = 25;
+constexpr int64_t kCyclesOfCommand = 25;
 
 /// Windows along rows, one set after the other, each over what the one before has made.
 struct RowWindows {
@@ -34,9 +34,9 @@ struct RowWindows {
 /// ```
 RowWindows rowWindows(int64_t width, int64_t rows, int64_t perCycle) {
   constexpr int64_t kMostStride = 15;
-  RowWindows best{{width}, rows * width + kCommandCycles};
+  RowWindows best{{width}, rows * width + kCyclesOfCommand};
   for (int64_t window = 2; window <= std::min(width / 2, kMostStride); ++window) {
-    const int64_t cycles = rows * ceilDiv(width / window, perCycle) * window + kCommandCycles;
+    const int64_t cycles = rows * ceilDiv(width / window, perCycle) * window + kCyclesOfCommand;
     if (width % window != 0 || cycles >= best.cycles)
       continue;
     RowWindows rest = rowWindows(width / window, rows, perCycle);
@@ -67,8 +67,8 @@ void considerRectangles(Folding &best, int64_t length, int64_t filled, int64_t i
   const auto consider = [&](int64_t width) {
     const int64_t height = length / width;
     // Filling takes a command, too.
-    const int64_t cycles = images * height * ceilDiv(width, perCycle) + kCommandCycles +
-                           (filled > 0 ? images + kCommandCycles : 0);
+    const int64_t cycles = images * height * ceilDiv(width, perCycle) + kCyclesOfCommand +
+                           (filled > 0 ? images + kCyclesOfCommand : 0);
     if (height < 2 || cycles + images * ceilDiv(width, perCycle) >= best.cycles)
       return;
     RowWindows rest = rowWindows(width, images, perCycle);
@@ -94,7 +94,7 @@ Folding foldingOf(const WindowSum &sum) {
     best.widths = std::move(rows.widths);
     best.cycles = rows.cycles;
   } else {
-    best.cycles = images * shape[2] * shape[3] + kCommandCycles;
+    best.cycles = images * shape[2] * shape[3] + kCyclesOfCommand;
   }
   if (isOfRows && shape[2] > 1)
     return best;
