@@ -9,8 +9,10 @@
 #include "tpuc/Target/BM1684X/Kernels/Attention.h"
 #include "tpuc/Interpreter/Kernels/Attention.h"
 #include "tpuc/Support/Convert.h"
+#include "tpuc/Target/BM1684X/Kernels/ShortWeights.h"
 #include "unittests/BM1684X/Kernels/Bench.h"
 
+#include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -147,6 +149,42 @@ TEST(Attention, Masks) {
           SCOPED_TRACE(fmt::format("mask [{}], hidden {}", fmt::join(dims.dims(), ","), hides));
           expectAttention(c, type, maskOf(hides == 0 ? DataType::F32 : type, dims, hides));
         }
+}
+
+/// All weights are near the powers that they stand for, or as small as the least one.
+TEST(ShortWeights, Rows) {
+  for (const auto &[width, scale] : {std::pair{1, 1.0}, std::pair{70, 0.3}, std::pair{200, 1.0}}) {
+    Tensor scores = randomNumbers(DataType::F32, {2, 70, 1, width}, 1, -30, 30);
+    const auto all = scores.mutableData<float>();
+    // The first row is hidden, and every seventh element of the others.
+    for (int64_t i = 0; i < std::ssize(all); ++i)
+      if (i < width || (i % 7 == 0 && i % width > 0))
+        all[static_cast<size_t>(i)] = -std::numeric_limits<float>::infinity();
+    Bench bench;
+    ShortWeights weights{.scores = bench.load(scores),
+                         .weights = bench.local(DataType::F16, {2, 70, 1, width}),
+                         .scale = scale,
+                         .scratch = {}};
+    weights.scratch = bench.scratch(shortWeightsScratch(weights));
+    addShortWeights(bench.builder, weights);
+    const GlobalTensor stored = bench.store(weights.weights);
+    bench.run();
+    const Tensor found = convert(bench.get(stored), DataType::F32);
+    for (int64_t row = 0; row < 140; ++row) {
+      const auto of = [&](std::span<const float> tensor) {
+        return tensor.subspan(static_cast<size_t>(row * width), static_cast<size_t>(width));
+      };
+      const float most = *std::ranges::max_element(of(all));
+      for (int64_t i = 0; i < width; ++i) {
+        const double weight = of(found.data<float>())[static_cast<size_t>(i)];
+        const double wanted =
+            row == 0 ? 0
+                     : kLargestShortWeight *
+                           std::exp(scale * (of(all)[static_cast<size_t>(i)] - double{most}));
+        ASSERT_NEAR(weight, wanted, 0.0012 * wanted + 7e-5) << row << " " << i;
+      }
+    }
+  }
 }
 
 /// One product with the values instead of two: what is rounded to bytes later wants no more.

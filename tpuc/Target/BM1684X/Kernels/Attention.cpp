@@ -12,6 +12,7 @@
 #include "tpuc/Target/BM1684X/Kernels/Matrix.h"
 #include "tpuc/Target/BM1684X/Kernels/Reduction.h"
 #include "tpuc/Target/BM1684X/Kernels/ScratchAllocator.h"
+#include "tpuc/Target/BM1684X/Kernels/ShortWeights.h"
 #include "tpuc/Target/BM1684X/Kernels/Windows.h"
 
 #include <algorithm>
@@ -23,12 +24,16 @@ namespace tpuc::bm1684x {
 namespace {
 
 /// Tensors of matrices of scores, n the matrix. All is F32 but for what products of 16 bits read.
+/// With short weights, a column of ones stands behind those of the values: the product with it is
+/// the sum of the weights.
 struct HeadScratch {
   LocalTensor query, key, value;
   LocalTensor products; ///< Scores without the mask: the same where there is none.
   LocalTensor scores;   ///< Then the weights, which still want their factors.
   LocalTensor mask;     ///< Where it is of 16 bits.
   LocalTensor factors;
+  /// With short weights: 1 where a row has a score, and their sums, at least 1.
+  LocalTensor isSeen, seenSums;
   LocalTensor sums;  ///< Weighed values without the factors.
   LocalTensor means; ///< With them, to be rounded.
   Scratch rest;
@@ -39,40 +44,38 @@ HeadScratch scratchOf(const Attention &attention, int64_t matrices, ScratchAlloc
   const DataType type = attention.query.type;
   const Extents scores = {matrices, sizes.rows, 1, sizes.keys};
   const Extents output = {matrices, sizes.rows, 1, sizes.valueWidth};
+  const int64_t columns = sizes.valueWidth + (attention.hasShortWeights ? 1 : 0);
   HeadScratch made;
   made.query = space.take(type, {matrices, sizes.rows, 1, sizes.width});
   made.key = space.take(type, {matrices, sizes.keys, 1, sizes.width});
-  made.value = space.take(type, {matrices, sizes.keys, 1, sizes.valueWidth});
+  made.value = space.take(type, {matrices, sizes.keys, 1, columns});
   made.scores = space.take(DataType::F32, scores);
   made.products = attention.mask ? space.take(DataType::F32, scores) : made.scores;
   if (attention.mask && type != DataType::F32)
     made.mask = space.take(DataType::F32, scores);
   made.factors = space.take(DataType::F32, {matrices, sizes.rows, 1, 1});
-  made.sums = space.take(DataType::F32, output);
+  if (attention.hasShortWeights)
+    for (LocalTensor *row : {&made.isSeen, &made.seenSums})
+      *row = space.take(DataType::F32, {matrices, sizes.rows, 1, 1});
+  made.sums = space.take(DataType::F32, {matrices, sizes.rows, 1, columns});
   if (type != DataType::F32)
     made.means = space.take(DataType::F32, output);
   made.rest.address = space.next;
   return made;
 }
 
-/// Weights as sums of two numbers of 16 bits, in the place of what the softmax took; short ones are
-/// the first number.
+/// Weights as sums of two numbers of 16 bits, in the place of what the softmax took.
 struct WeightParts {
   LocalTensor first, second; ///< Of 16 bits
   LocalTensor wide, distance;
 };
 
-WeightParts partsOf(const Attention &attention, const HeadScratch &space, ScratchAllocator &room) {
-  const DataType type = attention.query.type;
+WeightParts partsOf(DataType type, const HeadScratch &space, ScratchAllocator &room) {
   const Extents &shape = space.scores.shape;
-  WeightParts parts;
-  parts.first = room.take(type, shape);
-  if (attention.hasShortWeights)
-    return parts;
-  parts.second = room.take(type, shape);
-  parts.wide = room.take(DataType::F32, shape);
-  parts.distance = room.take(DataType::F32, shape);
-  return parts;
+  return {.first = room.take(type, shape),
+          .second = room.take(type, shape),
+          .wide = room.take(DataType::F32, shape),
+          .distance = room.take(DataType::F32, shape)};
 }
 
 MatrixProduct scoresOf(const HeadScratch &space, int64_t matrix) {
@@ -118,7 +121,22 @@ Softmax softmaxOf(const Attention &attention, const HeadScratch &space) {
   return softmax;
 }
 
+ShortWeights shortWeightsOf(const Attention &attention, const HeadScratch &space,
+                            ScratchAllocator &room) {
+  ShortWeights weights;
+  weights.scores = space.scores;
+  weights.weights = room.take(DataType::F16, space.scores.shape);
+  weights.scale = attention.mask ? 1 : scaleOfScores(attention);
+  weights.scratch.address = room.next;
+  weights.scratch.bytes = shortWeightsScratch(weights);
+  room.next += weights.scratch.bytes;
+  return weights;
+}
+
 Expected<void> check(const std::string &where, const Attention &attention) {
+  if (attention.hasShortWeights && attention.query.type != DataType::F16)
+    return makeError(where, fmt::format("short weights of {}", dataTypeName(attention.query.type)),
+                     "f16");
   for (const LocalTensor *tensor :
        {&attention.query, &attention.key, &attention.value, &attention.output}) {
     if (Expected<void> fits = checkFloatTensor(where, "a tensor", *tensor); !fits)
@@ -133,9 +151,14 @@ Expected<void> check(const std::string &where, const Attention &attention) {
 /// What the kernels of `space` want beside it.
 Expected<uint32_t> restBytes(const Attention &attention, const HeadScratch &space) {
   uint32_t bytes = 0;
+  if (attention.hasShortWeights) {
+    ScratchAllocator room;
+    shortWeightsOf(attention, space, room);
+    return room.next;
+  }
   if (attention.query.type != DataType::F32) {
     ScratchAllocator room;
-    partsOf(attention, space, room);
+    partsOf(attention.query.type, space, room);
     bytes = room.next;
   }
   // Products of 16 bits want nothing.
@@ -165,7 +188,11 @@ void addOperands(Builder &builder, const Attention &attention, const HeadScratch
   forHeadsOfRows(attention.query, attention.heads, first, count,
                  copyTo(space.query, scaleOfQueries(attention)));
   forSharedHeads(attention, attention.key, first, count, copyTo(space.key));
-  forSharedHeads(attention, attention.value, first, count, copyTo(space.value));
+  const int64_t width = attention.value.shape[3] / attention.keyHeads;
+  forSharedHeads(attention, attention.value, first, count, copyTo(space.value.slice(3, 0, width)));
+  if (attention.hasShortWeights)
+    addUnaryArith(builder, ArithOp::Copy, space.value.slice(3, width, 1),
+                  immediate(space.value.type, 1));
 }
 
 /// products * scale + mask to the scores.
@@ -211,11 +238,8 @@ Expected<void> addSums(Builder &builder, const Attention &attention, const HeadS
     return addProducts(builder, matrices,
                        [&](int64_t matrix) { return sumsOf(space, space.scores, matrix); });
   ScratchAllocator room{space.rest.address};
-  const WeightParts parts = partsOf(attention, space, room);
+  const WeightParts parts = partsOf(type, space, room);
   addCast(builder, parts.first, space.scores);
-  if (attention.hasShortWeights)
-    return addProducts(builder, matrices,
-                       [&](int64_t matrix) { return sumsOf(space, parts.first, matrix); });
   addCast(builder, parts.wide, parts.first);
   addArith(builder, ArithOp::Sub, parts.distance, space.scores, parts.wide);
   addCast(builder, parts.second, parts.distance);
@@ -231,13 +255,36 @@ Expected<void> addSums(Builder &builder, const Attention &attention, const HeadS
   return {};
 }
 
+/// Short weights times values, and the factors 1 / the sums of these weights; 0 where a row has no
+/// score.
+Expected<void> addShortSums(Builder &builder, const Attention &attention,
+                            const HeadScratch &space) {
+  ScratchAllocator room{space.rest.address};
+  const ShortWeights weights = shortWeightsOf(attention, space, room);
+  addShortWeights(builder, weights);
+  if (Expected<void> done =
+          addProducts(builder, space.query.shape[0],
+                      [&](int64_t matrix) { return sumsOf(space, weights.weights, matrix); });
+      !done)
+    return done;
+  const LocalTensor sums = space.sums.slice(3, space.sums.shape[3] - 1, 1);
+  addSelect(builder, ArithOp::SelectGreater, space.isSeen, sums,
+            immediate(DataType::F32, kLargestShortWeight / 2), immediate(DataType::F32, 1));
+  // Two steps are exact enough for bytes. Nothing is divided by 0.
+  constexpr unsigned kSteps = 2;
+  addArith(builder, ArithOp::Max, space.seenSums, sums, immediate(DataType::F32, 1));
+  addArith(builder, ArithOp::Div, space.factors, space.isSeen, space.seenSums, kSteps);
+  return {};
+}
+
 /// sums * factors to the output, rounded.
 void addMeans(Builder &builder, const Attention &attention, const HeadScratch &space, int64_t first,
               int64_t count) {
   const bool rounds = attention.query.type != DataType::F32;
-  const LocalTensor factors = repeated(space.factors, space.sums.shape);
+  const LocalTensor sums = space.sums.slice(3, 0, attention.value.shape[3] / attention.keyHeads);
+  const LocalTensor factors = repeated(space.factors, sums.shape);
   if (rounds)
-    addArith(builder, ArithOp::Mul, space.means, space.sums, factors);
+    addArith(builder, ArithOp::Mul, space.means, sums, factors);
   forHeadsOfRows(attention.output, attention.heads, first, count,
                  [&](int64_t from, const LocalTensor &to) {
                    const auto part = [&](const LocalTensor &tensor) {
@@ -246,7 +293,7 @@ void addMeans(Builder &builder, const Attention &attention, const HeadScratch &s
                    if (rounds)
                      addCast(builder, to, part(space.means));
                    else
-                     addArith(builder, ArithOp::Mul, to, part(space.sums), part(factors));
+                     addArith(builder, ArithOp::Mul, to, part(sums), part(factors));
                  });
 }
 
@@ -261,10 +308,15 @@ Expected<void> emitHeads(Builder &builder, const Attention &attention, const Hea
     return done;
   if (attention.mask)
     addMasks(builder, attention, space, first, count);
-  if (Expected<void> done = emitSoftmax(builder, softmaxOf(attention, space)); !done)
-    return done;
-  if (Expected<void> done = addSums(builder, attention, space); !done)
-    return done;
+  if (attention.hasShortWeights) {
+    if (Expected<void> done = addShortSums(builder, attention, space); !done)
+      return done;
+  } else {
+    if (Expected<void> done = emitSoftmax(builder, softmaxOf(attention, space)); !done)
+      return done;
+    if (Expected<void> done = addSums(builder, attention, space); !done)
+      return done;
+  }
   addMeans(builder, attention, space, first, count);
   return {};
 }

@@ -18,7 +18,7 @@ namespace tpuc::bm1684x {
 /// all of a query's scores are -inf. F32, F16, BF16, all of one type; every step is rounded to it.
 struct Attention : AttentionOperands {
   double scale = 1;
-  /// Of 16 bits: weights are rounded to these, too. Then results are off by that of one rounding.
+  /// Of F16: weights are F16, too, and 0.12 % wrong at most (see `ShortWeights`).
   bool hasShortWeights = false;
   Scratch scratch;
 };

@@ -287,19 +287,33 @@ void addTurned(Builder &builder, const LocalTensor &output, const LocalTensor &i
   addBetweenLanes(builder, kChannelsTurned, output, input);
 }
 
+static void addWords(Builder &builder, const std::vector<uint32_t> &words, uint32_t address) {
+  if (builder.holds(address, words))
+    return;
+  for (auto place = address; uint32_t word : words) {
+    addUnaryArith(builder, ArithOp::Copy,
+                  localTensor(DataType::F32, {1, kLanes, 1, 1}, place, Layout::Compact),
+                  Immediate{DataType::F32, word});
+    place += 4;
+  }
+  builder.keep(address, words);
+}
+
 void addTable(Builder &builder, std::span<const double> values, uint32_t address) {
   std::vector<uint32_t> words;
   for (double value : values)
     words.push_back(immediate(DataType::F32, value).bits);
-  if (builder.holds(address, words))
-    return;
-  for (auto place = address; double value : values) {
-    addUnaryArith(builder, ArithOp::Copy,
-                  localTensor(DataType::F32, {1, kLanes, 1, 1}, place, Layout::Compact),
-                  immediate(DataType::F32, value));
-    place += 4;
-  }
-  builder.keep(address, words);
+  addWords(builder, words, address);
+}
+
+void addShortTable(Builder &builder, DataType type, std::span<const double> values,
+                   uint32_t address) {
+  constexpr unsigned kHalfBits = 16;
+  std::vector<uint32_t> words;
+  for (size_t i = 0; i + 1 < values.size(); i += 2)
+    words.push_back(immediateBits(type, values[i]) | immediateBits(type, values[i + 1])
+                                                         << kHalfBits);
+  addWords(builder, words, address);
 }
 
 LocalTensor repeated(const LocalTensor &tensor, const Extents &shape) {

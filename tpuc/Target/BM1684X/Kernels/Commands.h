@@ -40,6 +40,7 @@ enum class ArithOp : uint8_t {
   LogicShift = 6,
   And = 7,
   Or = 8,
+  Xor = 9,
   SelectGreater = 10,
   SelectEqual = 11,
   Div = 12,
@@ -125,8 +126,11 @@ void addLaneCopy(Builder &builder, const LocalTensor &output, const LocalTensor 
 /// output [n,c,1,w] = input [n,w,1,c], both Aligned from lane 0.
 void addTurned(Builder &builder, const LocalTensor &output, const LocalTensor &input);
 
-/// `values` as F32 to `address` of every lane, unless they stand there from before.
+/// `values` as F32 to `address` of every lane, unless they stand there from before; or in a type of
+/// 16 bits, an even number of them.
 void addTable(Builder &builder, std::span<const double> values, uint32_t address);
+void addShortTable(Builder &builder, DataType type, std::span<const double> values,
+                   uint32_t address);
 
 /// The tensor as `shape` with strides that repeat it where its extent is 1 and the shape's is not.
 /// Not for c, where all lanes must hold it: see `repeatedOverLanes`.
