@@ -14,8 +14,10 @@
 #include "tpuc/Codegen/Passes.h"
 #include "tpuc/Codegen/Tile/Tiling.h"
 #include "tpuc/Dialect/Top/Names.h"
+#include "tpuc/Dialect/Top/OpTraits.h"
 #include "tpuc/Dialect/Top/StructureOps.h"
 #include "tpuc/Dialect/Tpu/AttentionOps.h"
+#include "tpuc/Dialect/Tpu/CastOps.h"
 #include "tpuc/Dialect/Tpu/MovementOps.h"
 #include "tpuc/Dialect/Tpu/StoredType.h"
 
@@ -65,13 +67,12 @@ public:
       return false;
     OpBuilder &builder = maker.builder;
     const double width = OpMaker::dimsOf(op.getQuery())[3];
-    auto rows = cast<tpu::ScaleDotProductAttentionOp>(builder.clone(*op));
     constexpr StringLiteral kNames[] = {"query_rows", "key_rows", "value_rows"};
-    for (auto [index, what] : llvm::enumerate(kNames)) {
-      const Value operand = op->getOperand(static_cast<unsigned>(index));
-      rows->setOperand(static_cast<unsigned>(index),
-                       maker.reshaped(operand, rowsOf(operand), what));
-    }
+    SmallVector<Value> operands(op->getOperands());
+    for (auto [operand, what] : llvm::zip(operands, kNames))
+      operand = asRows(operand, what);
+    auto rows = cast<tpu::ScaleDotProductAttentionOp>(builder.clone(*op));
+    rows->setOperands(operands);
     rows->moveBefore(op);
     rows->setAttr("scale", builder.getF64FloatAttr(op.getScale() ? op.getScale()->convertToDouble()
                                                                  : 1 / std::sqrt(width)));
@@ -93,6 +94,23 @@ private:
       if (OpMaker::dimsOf(operand).size() != 4)
         return false;
     return sizes.heads % sizes.keyHeads == 0;
+  }
+
+  /// Heads as rows. A conversion of what has to be stored anyway, or takes no more bytes, stands
+  /// behind the reshape, where it can be in one group with the attention.
+  Value asRows(Value heads, StringRef what) {
+    auto cast = heads.getDefiningOp<tpu::CastOp>();
+    if (!cast || !heads.hasOneUse() || cast->getNumOperands() != 1)
+      return maker.reshaped(heads, rowsOf(heads), what);
+    const Value input = cast.getInput();
+    const bool isStored = !input.hasOneUse() || !input.getDefiningOp() ||
+                          input.getDefiningOp()->hasTrait<traits::ViewLike>() ||
+                          !maker.isLocal(input);
+    if (!isStored && globalBytes(input.getType()) > globalBytes(heads.getType()))
+      return maker.reshaped(heads, rowsOf(heads), what);
+    const Value rows = maker.reshaped(input, rowsOf(heads), (what + "_before").str());
+    return maker.make(tpu::CastOp::getOperationName(), what,
+                      Type(OpMaker::typeOf(heads).clone(rowsOf(heads))), rows, cast->getAttrs());
   }
 
   /// The dimensions of heads as rows of samples.
