@@ -17,7 +17,9 @@ def FoldHeadReshapes : Pass<"fold-head-reshapes", "::mlir::ModuleOp"> {
     A `tpu.ScaleDotProductAttention` of operands [B, H, rows, D] that are nothing but reordered rows
     [B, rows, H * D] (reshaped and permuted, or one of several parts of longer rows), and whose
     result is put back into rows, takes and gives the rows themselves, if the module's chip has a
-    kernel for that. Casts in between become casts of rows.
+    kernel for that. Casts in between become casts of rows. Rows of one sample may also be
+    [rows, 1, H * D] or [rows, H * D]: products with constants that make or read them take
+    [1, rows, H * D].
   }];
   let dependentDialects = ["::tpuc::top::TopDialect", "::tpuc::tpu::TpuDialect"];
 }

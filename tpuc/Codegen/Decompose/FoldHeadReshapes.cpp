@@ -11,6 +11,7 @@
 #include "tpuc/Codegen/Decompose/Decompositions.h"
 #include "tpuc/Codegen/Decompose/PickedParts.h"
 #include "tpuc/Codegen/Decompose/RewriteOps.h"
+#include "tpuc/Codegen/Decompose/SampleRows.h"
 #include "tpuc/Codegen/Layers.h"
 #include "tpuc/Codegen/Passes.h"
 #include "tpuc/Dialect/Top/Names.h"
@@ -19,6 +20,7 @@
 #include "tpuc/Dialect/Tpu/AttentionOps.h"
 #include "tpuc/Dialect/Tpu/CastOps.h"
 #include "tpuc/Dialect/Tpu/IndexOps.h"
+#include "tpuc/Dialect/Tpu/MatrixOps.h"
 #include "tpuc/Dialect/Tpu/MovementOps.h"
 
 namespace tpuc::codegen {
@@ -46,6 +48,8 @@ struct Rows {
   Value tensor;
   int64_t begin = 0, width = 0;
   tpu::CastOp cast;
+  /// The only sample stands behind its rows (isSampleTurned).
+  bool isTurned = false;
 };
 
 /// The part along dimension `axis` of `from`, of extent 1, that `value` is without that dimension:
@@ -82,13 +86,25 @@ std::optional<Rows> reshapedRows(Value value, ArrayRef<int64_t> dims, int64_t pa
   auto reshape = value.getDefiningOp<tpu::ReshapeOp>();
   const RankedTensorType rows = reshape ? staticType(reshape.getInput()) : RankedTensorType();
   const RankedTensorType split = reshape ? staticType(value) : RankedTensorType();
-  if (!rows || !split || rows.getRank() != 3 || split.getShape() != dims ||
-      rows.getShape()[0] != dims[0] || rows.getShape()[1] != dims[1])
+  if (!rows || !split || split.getShape() != dims)
+    return std::nullopt;
+  const bool areApart =
+      rows.getRank() == 3 && rows.getShape()[0] == dims[0] && rows.getShape()[1] == dims[1];
+  const bool isTurned = !areApart && dims[0] == 1 && isSampleTurned(reshape.getInput(), dims[1]);
+  if (!areApart && !isTurned)
     return std::nullopt;
   const int64_t width = dims[dims.size() - 2] * dims.back();
-  Rows found{.tensor = reshape.getInput(), .begin = part * width, .width = width, .cast = {}};
+  Rows found{.tensor = reshape.getInput(),
+             .begin = part * width,
+             .width = width,
+             .cast = {},
+             .isTurned = isTurned};
   // Rows may be parts of longer ones.
-  if (std::optional<Picked> longer = splitPart(found.tensor, 2)) {
+  const int64_t last = rows.getRank() - 1;
+  std::optional<Picked> longer = splitPart(found.tensor, last);
+  if (!longer && isTurned)
+    longer = slicePart(found.tensor, last);
+  if (longer) {
     found.tensor = longer->from;
     found.begin += longer->begin;
   }
@@ -213,6 +229,16 @@ Value RowsRewriter::input(Rows rows, Value heads) {
   return cast->getResult(0);
 }
 
+/// Has products take the rows [1, T, W] of one sample that `rows` shows as [T, W].
+static void takeSample(Value rows) {
+  if (!isa<tpu::ReshapeOp>(rows.getDefiningOp()))
+    return;
+  for (Operation *reader : llvm::make_early_inc_range(rows.getUsers()))
+    if (isa<tpu::MatMulOp>(reader) && reader->getOperand(0) == rows &&
+        isSampleTurned(reader->getResult(0), staticType(rows).getDimSize(0)))
+      asSample(reader->getResult(0));
+}
+
 void RowsRewriter::run() {
   std::optional<Rejoined> output = rejoined(op->getResult(0));
   if (!output)
@@ -224,6 +250,17 @@ void RowsRewriter::run() {
       return;
     inputs.push_back(*rows);
   }
+  // Queries, keys and values may be columns of the same rows, which are made anew.
+  for (Rows &rows : inputs)
+    if (rows.isTurned) {
+      const Value turned = rows.tensor;
+      const Value sample = asSample(turned);
+      for (Rows &others : inputs)
+        if (others.isTurned && others.tensor == turned) {
+          others.tensor = sample;
+          others.isTurned = false;
+        }
+    }
   SmallVector<Value> operands(op->getOperands());
   for (unsigned i = 0; i < 3; ++i) {
     // Keys may be the values, too.
@@ -262,6 +299,8 @@ void RowsRewriter::run() {
   result.getDefiningOp()->setLoc(output->rows.getLoc());
   output->rows.getOutput().replaceAllUsesWith(result);
   eraseUnused(output->rows);
+  if (output->dims[0] == 1)
+    takeSample(result);
 }
 
 /// Turns rows [B, T, H * D] instead of the heads [B, H, T, D] that are made of them, with a cast
