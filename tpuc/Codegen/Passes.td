@@ -19,7 +19,8 @@ def FoldHeadReshapes : Pass<"fold-head-reshapes", "::mlir::ModuleOp"> {
     result is put back into rows, takes and gives the rows themselves, if the module's chip has a
     kernel for that. Casts in between become casts of rows. Rows of one sample may also be
     [rows, 1, H * D] or [rows, H * D]: products with constants that make or read them take
-    [1, rows, H * D].
+    [1, rows, H * D]. Several heads that are turned channels [B, H * D, ...] become rows by one
+    permute, where rows of a head are short.
   }];
   let dependentDialects = ["::tpuc::top::TopDialect", "::tpuc::tpu::TpuDialect"];
 }

@@ -8,6 +8,7 @@
 
 #include "tpuc/Codegen/Backend.h"
 #include "tpuc/Codegen/Decompose/AttentionMasks.h"
+#include "tpuc/Codegen/Decompose/ChannelHeads.h"
 #include "tpuc/Codegen/Decompose/Decompositions.h"
 #include "tpuc/Codegen/Decompose/PickedParts.h"
 #include "tpuc/Codegen/Decompose/RewriteOps.h"
@@ -48,8 +49,11 @@ struct Rows {
   Value tensor;
   int64_t begin = 0, width = 0;
   tpu::CastOp cast;
-  /// The only sample stands behind its rows (isSampleTurned).
-  bool isTurned = false;
+  enum Form : uint8_t {
+    Apart,
+    SampleTurned, ///< The only sample stands behind its rows (isSampleTurned).
+    Channels,     ///< Rows are columns (rowsOfChannels).
+  } form = Apart;
 };
 
 /// The part along dimension `axis` of `from`, of extent 1, that `value` is without that dimension:
@@ -98,7 +102,7 @@ std::optional<Rows> reshapedRows(Value value, ArrayRef<int64_t> dims, int64_t pa
              .begin = part * width,
              .width = width,
              .cast = {},
-             .isTurned = isTurned};
+             .form = isTurned ? Rows::SampleTurned : Rows::Apart};
   // Rows may be parts of longer ones.
   const int64_t last = rows.getRank() - 1;
   std::optional<Picked> longer = splitPart(found.tensor, last);
@@ -121,6 +125,12 @@ std::optional<Rows> rowsOf(Value heads) {
     return rows;
   }
   const ArrayRef<int64_t> dims = staticType(heads).getShape();
+  if (const std::optional<Picked> channels = channelsOfHeads(heads))
+    return Rows{.tensor = channels->from,
+                .begin = channels->begin,
+                .width = dims[1] * dims[3],
+                .cast = {},
+                .form = Rows::Channels};
   if (auto permute = heads.getDefiningOp<tpu::PermuteOp>();
       permute && hasOrder(permute, {0, 2, 1, 3})) {
     const Value split = permute.getInput();
@@ -151,6 +161,8 @@ std::optional<Rows> rowsOf(Value heads) {
 struct Rejoined {
   tpu::ReshapeOp rows;
   tpu::CastOp cast;
+  /// It makes channels [B, H * D, ...] instead.
+  bool isOfChannels = false;
   /// [B, T, H * D].
   SmallVector<int64_t> dims = {};
 };
@@ -164,7 +176,8 @@ std::optional<Rejoined> rejoined(Value value) {
     value = cast.getOutput();
   }
   auto permute = dyn_cast_or_null<tpu::PermuteOp>(only());
-  if (!permute || !hasOrder(permute, {0, 2, 1, 3}))
+  found.isOfChannels = permute && hasOrder(permute, {0, 1, 3, 2});
+  if (!permute || !(found.isOfChannels || hasOrder(permute, {0, 2, 1, 3})))
     return std::nullopt;
   const ArrayRef<int64_t> dims = staticType(value).getShape();
   value = permute.getOutput();
@@ -173,6 +186,8 @@ std::optional<Rejoined> rejoined(Value value) {
     return std::nullopt;
   const RankedTensorType rows = staticType(found.rows.getOutput());
   found.dims = {dims[0], dims[2], dims[1] * dims[3]};
+  if (found.isOfChannels)
+    return rows ? std::optional(found) : std::nullopt;
   const std::array<int64_t, 2> ofAll = {dims[0] * dims[2], dims[1] * dims[3]};
   if (!rows || (rows.getShape() != ArrayRef(found.dims) && rows.getShape() != ArrayRef(ofAll)))
     return std::nullopt;
@@ -252,13 +267,14 @@ void RowsRewriter::run() {
   }
   // Queries, keys and values may be columns of the same rows, which are made anew.
   for (Rows &rows : inputs)
-    if (rows.isTurned) {
-      const Value turned = rows.tensor;
-      const Value sample = asSample(turned);
+    if (rows.form != Rows::Apart) {
+      const Rows before = rows;
+      const Value made =
+          before.form == Rows::Channels ? rowsOfChannels(before.tensor) : asSample(before.tensor);
       for (Rows &others : inputs)
-        if (others.isTurned && others.tensor == turned) {
-          others.tensor = sample;
-          others.isTurned = false;
+        if (others.form == before.form && others.tensor == before.tensor) {
+          others.tensor = made;
+          others.form = Rows::Apart;
         }
     }
   SmallVector<Value> operands(op->getOperands());
@@ -289,8 +305,13 @@ void RowsRewriter::run() {
     cast->getResult(0).setType(joined);
     result = cast->getResult(0);
   }
-  if (joined != output->rows.getOutput().getType()) {
+  if (output->isOfChannels) {
     result.getDefiningOp()->setLoc(name(op->getResult(0), output->cast ? "_cast_rows" : "_rows"));
+    result = channelsOfRows(result, name(op->getResult(0), "_channels"));
+  }
+  if (result.getType() != output->rows.getOutput().getType()) {
+    if (!output->isOfChannels)
+      result.getDefiningOp()->setLoc(name(op->getResult(0), output->cast ? "_cast_rows" : "_rows"));
     builder.setInsertionPoint(output->rows);
     auto *ofAll = builder.clone(*output->rows);
     ofAll->setOperand(0, result);
@@ -299,7 +320,7 @@ void RowsRewriter::run() {
   result.getDefiningOp()->setLoc(output->rows.getLoc());
   output->rows.getOutput().replaceAllUsesWith(result);
   eraseUnused(output->rows);
-  if (output->dims[0] == 1)
+  if (output->dims[0] == 1 && !output->isOfChannels)
     takeSample(result);
 }
 
