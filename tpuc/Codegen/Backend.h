@@ -35,6 +35,7 @@ namespace tpuc::codegen {
 
 struct AddressPlan;
 struct ConstantStorage;
+struct KnownCosts;
 
 /// What the commands of a step cost at their start, as bytes of each lane that are moved meanwhile,
 /// unless a chip knows better (`Backend::stepBytes`).
@@ -133,10 +134,13 @@ struct OptionalPass {
 
 class Backend {
 public:
-  explicit Backend(const TargetInfo &target) : target(target) {}
+  explicit Backend(const TargetInfo &target);
   virtual ~Backend();
 
   const TargetInfo &info() const { return target; }
+  /// What the chip has said of kinds of layers.
+  const std::shared_ptr<KnownCosts> &known() const { return costs; }
+  void share(std::shared_ptr<KnownCosts> known) { costs = std::move(known); }
 
   /// What networks may be lowered to; ops of other types are refused one by one.
   virtual SchemeSet schemes() const = 0;
@@ -185,17 +189,22 @@ public:
 
 private:
   const TargetInfo &target;
+  std::shared_ptr<KnownCosts> costs;
 };
 
 /// The backend of a chip; null if it has none.
 std::unique_ptr<Backend> backendOf(const TargetInfo &target);
 
-/// The backend of the chip that `module.chip` names. Errors: no chip, or one without a code
-/// generator.
+/// The backend of the chip that `module.chip` names. All those for modules of one context share
+/// what is known of kinds of layers. Errors: no chip, or one without a code generator.
 Expected<std::unique_ptr<Backend>> backendOf(mlir::ModuleOp module);
 
 /// The same for passes: null where there is none, with the error emitted.
 std::unique_ptr<Backend> backendOrEmit(mlir::ModuleOp module);
+
+/// From now on modules of both contexts share what is known of kinds of layers: what `other` knew
+/// is forgotten.
+void shareKnownCosts(mlir::MLIRContext &context, mlir::MLIRContext &other);
 
 } // namespace tpuc::codegen
 

@@ -9,14 +9,46 @@
 #include "tpuc/Codegen/Backends.h"
 #include "tpuc/Codegen/Backend.h"
 #include "tpuc/Codegen/ConstantStorage.h"
+#include "tpuc/Codegen/Group/KnownCosts.h"
 #include "tpuc/Codegen/Place/AddressPlan.h"
+#include "tpuc/Dialect/Top/TopDialect.h"
 #include "tpuc/Target/Registry.h"
+
+#include "mlir/IR/DialectInterface.h"
+
+#include <map>
 
 using namespace mlir;
 using namespace tpuc;
 using namespace tpuc::codegen;
 
 Emitter::~Emitter() = default;
+namespace tpuc::codegen {
+
+/// Keeps what is known for the modules of a context, by the names of chips.
+class KnownInContext : public DialectInterface::Base<KnownInContext> {
+public:
+  explicit KnownInContext(Dialect *dialect) : Base(dialect) {}
+
+  /// Null as long as no module of ours was read.
+  static KnownInContext *of(MLIRContext &context) {
+    auto *dialect = context.getLoadedDialect<top::TopDialect>();
+    if (!dialect)
+      return nullptr;
+    if (auto *known = dialect->getRegisteredInterface<KnownInContext>())
+      return known;
+    return &dialect->addInterface<KnownInContext>();
+  }
+
+  using Chips = std::map<std::string, std::shared_ptr<KnownCosts>>;
+  std::shared_ptr<Chips> chips = std::make_shared<Chips>();
+};
+
+} // namespace tpuc::codegen
+
+Backend::Backend(const TargetInfo &target)
+    : target(target), costs(std::make_shared<KnownCosts>()) {}
+
 Backend::~Backend() = default;
 
 Expected<void> Emitter::setStorage(const ConstantStorage &wanted) {
@@ -62,10 +94,21 @@ Expected<std::unique_ptr<Backend>> codegen::backendOf(ModuleOp module) {
   Expected<const TargetInfo *> target = lookupTarget(chip.getValue().str());
   if (!target)
     return propagate(target);
-  if (std::unique_ptr<Backend> backend = backendOf(**target))
+  if (std::unique_ptr<Backend> backend = backendOf(**target)) {
+    if (KnownInContext *known = KnownInContext::of(*module.getContext()))
+      backend->share(
+          known->chips->try_emplace(std::string((*target)->name), backend->known()).first->second);
     return backend;
+  }
   return makeError("module", "there is no code generator of layer groups for " +
                                  std::string((*target)->name));
+}
+
+void codegen::shareKnownCosts(MLIRContext &context, MLIRContext &other) {
+  KnownInContext *from = KnownInContext::of(context);
+  KnownInContext *to = KnownInContext::of(other);
+  if (from && to)
+    to->chips = from->chips;
 }
 
 std::unique_ptr<Backend> codegen::backendOrEmit(ModuleOp module) {

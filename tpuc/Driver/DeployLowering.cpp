@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "tpuc/Codegen/Backend.h"
 #include "tpuc/Codegen/Passes.h"
 #include "tpuc/Conversion/TopToTpu/QuantizeTable.h"
 #include "tpuc/Dialect/Top/Names.h"
@@ -101,6 +102,7 @@ void DeployRun::addFusion(OpPassManager &manager) const {
 Expected<Network> DeployRun::lowerAs(const LoweringOptions &wanted,
                                      std::vector<std::string> *remarks) const {
   Network network;
+  codegen::shareKnownCosts(*top.context, *network.context);
   Expected<OwningOpRef<ModuleOp>> read =
       readModule(*network.context, options.mlir, options.allowOutside);
   if (!read)

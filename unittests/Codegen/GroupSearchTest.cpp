@@ -152,4 +152,37 @@ TEST(OpKindsTest, NamesAttributesTypesAndMakersCount) {
   EXPECT_EQ(kind("b"), kinds.ofChanging(network.layer("b")));
 }
 
+constexpr const char *kTwoPools = R"(
+  !x = tensor<1x64x8x8xf32>
+  module attributes {module.chip = "bm1684x"} {
+    func.func @main(%0: !x) -> !x {
+      %1 = "tpu.MaxPool"(%0) {kernel_shape = [3, 3], strides = [1, 1], pads = [1, 1, 1, 1]} : (!x) -> !x loc("p")
+      %2 = "tpu.MaxPool"(%0) {kernel_shape = [5, 5], strides = [1, 1], pads = [2, 2, 2, 2]} : (!x) -> !x loc("q")
+      return %2 : !x
+    }
+  })";
+
+TEST(OpKindsTest, KindsAreTheSameInAllContexts) {
+  Network network(kTwoPools);
+  Network other(kTwoPools);
+  const auto numbers = std::make_shared<KindNumbers>();
+  OpKinds kinds(numbers);
+  OpKinds others(numbers);
+  EXPECT_EQ(kinds.of(network.layer("p")), others.of(other.layer("p")));
+  EXPECT_NE(kinds.of(network.layer("p")), others.of(other.layer("q")));
+  EXPECT_EQ(kinds.of(network.layer("q")), others.of(other.layer("q")));
+}
+
+TEST(KnownCostsTest, NetworksThatAreComparedShareThem) {
+  Network network(kTwoPools);
+  Network other(kTwoPools);
+  const auto knownOf = [](Network &each) {
+    return (*backendOf(each.main()->getParentOfType<mlir::ModuleOp>()))->known();
+  };
+  EXPECT_EQ(knownOf(network), knownOf(network));
+  EXPECT_NE(knownOf(network), knownOf(other));
+  shareKnownCosts(*network.main().getContext(), *other.main().getContext());
+  EXPECT_EQ(knownOf(network), knownOf(other));
+}
+
 } // namespace

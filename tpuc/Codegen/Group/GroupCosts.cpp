@@ -20,8 +20,8 @@ int64_t numberOf(Range range, int64_t extent) {
   return range.size * 4 + (range.begin == 0 ? 1 : 0) + (range.end() == extent ? 2 : 0);
 }
 
-StringRef bytesOf(const CostKey &key) {
-  return {reinterpret_cast<const char *>(key.data()), key.size() * sizeof(int64_t)};
+KnownCosts::Key hashOf(const CostKey &key) {
+  return KnownCosts::keyOf({reinterpret_cast<const uint64_t *>(key.data()), key.size()});
 }
 
 /// Where an operand is whole whatever the tile, the kernel may depend on where the tile is.
@@ -95,10 +95,11 @@ std::optional<GroupCosts::Work> GroupCosts::measure(TiledOp tiled) const {
 }
 
 std::optional<GroupCosts::Work> GroupCosts::compute(const TiledOp &tiled) {
-  const CostKey key = keyOf(tiled);
-  if (const auto known = works.find(bytesOf(key)))
+  const KnownCosts::Key key = hashOf(keyOf(tiled));
+  auto &works = backend.known()->works;
+  if (const auto known = works.find(key))
     return *known;
-  return works.add(bytesOf(key), measure(tiled));
+  return works.add(key, measure(tiled));
 }
 
 std::optional<int64_t> GroupCosts::transfer(TiledOp tiled, unsigned index, bool hasRoom) {
@@ -112,7 +113,9 @@ std::optional<int64_t> GroupCosts::transfer(TiledOp tiled, unsigned index, bool 
     key.push_back(numberOf(tile[axis], extents[axis]));
   // Models of the same op may see another shape.
   key.push_back(tiled.model->result[kAxisC]);
-  if (const auto known = transfers.find(bytesOf(key)))
+  const KnownCosts::Key hash = hashOf(key);
+  auto &transfers = backend.known()->transfers;
+  if (const auto known = transfers.find(hash))
     return *known;
   const auto base = static_cast<int64_t>(backend.info().global.modelBase);
   if (hasRoom)
@@ -123,7 +126,7 @@ std::optional<int64_t> GroupCosts::transfer(TiledOp tiled, unsigned index, bool 
       return first;
     return isResult ? emitter.store(tiled, base) : emitter.unpack(tiled, index);
   });
-  return transfers.add(bytesOf(key), cost ? std::optional<int64_t>(cost->sum()) : std::nullopt);
+  return transfers.add(hash, cost ? std::optional<int64_t>(cost->sum()) : std::nullopt);
 }
 
 int64_t GroupCosts::bytes(Operation *op, const TileModel &model, unsigned index, const Tile &tile) {
@@ -133,7 +136,9 @@ int64_t GroupCosts::bytes(Operation *op, const TileModel &model, unsigned index,
   // Models of the same op may see another shape.
   for (unsigned axis = 0; axis < kNumAxes; ++axis)
     key.push_back(model.result[axis]);
-  if (const std::optional<int64_t> known = sizes.find(bytesOf(key)))
+  const KnownCosts::Key hash = hashOf(key);
+  auto &sizes = backend.known()->sizes;
+  if (const std::optional<int64_t> known = sizes.find(hash))
     return *known;
-  return sizes.add(bytesOf(key), model.localBytes(index, tile));
+  return sizes.add(hash, model.localBytes(index, tile));
 }

@@ -10,10 +10,7 @@
 #define TPUC_CODEGEN_GROUP_GROUPCOSTS_H
 
 #include "tpuc/Codegen/Backend.h"
-#include "tpuc/Codegen/Group/OpKinds.h"
-#include "tpuc/Codegen/SharedMap.h"
-
-#include "llvm/ADT/StringMap.h"
+#include "tpuc/Codegen/Group/KnownCosts.h"
 
 namespace tpuc::codegen {
 
@@ -30,18 +27,15 @@ struct AxisTile {
   void appendTo(CostKey &key, const TileModel &model, unsigned axis) const;
 };
 
-/// Asks the chip what tiles cost, each question once for all ops of one kind (OpKinds.h). Tiles of
-/// equal sizes at the same edges of their tensors cost the same, to the cycle, so several threads
-/// may ask at once.
+/// Asks the chip what tiles cost, each question once for all ops of one kind (KnownCosts.h). Tiles
+/// of equal sizes at the same edges of their tensors cost the same, to the cycle, so several
+/// threads may ask at once.
 class GroupCosts {
 public:
-  explicit GroupCosts(const Backend &backend) : backend(backend) {}
+  explicit GroupCosts(const Backend &backend) : backend(backend), kinds(backend.known()->kinds) {}
 
+  using Work = TileWork;
   /// What the kernel of a tile takes. None: the chip refuses it.
-  struct Work {
-    int64_t cycles = 0;
-    int64_t scratchBytes = 0;
-  };
   std::optional<Work> compute(const TiledOp &tiled);
   /// The cycles of loading operand `index`, or of storing the result (`index` = number of
   /// operands), with or without room behind it. None: the chip refuses it.
@@ -60,9 +54,6 @@ private:
 
   const Backend &backend;
   OpKinds kinds;
-  SharedMap<llvm::StringMap<std::optional<Work>>> works;
-  SharedMap<llvm::StringMap<std::optional<int64_t>>> transfers;
-  SharedMap<llvm::StringMap<int64_t>> sizes;
 };
 
 } // namespace tpuc::codegen
