@@ -12,7 +12,10 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
+#include <mutex>
 #include <optional>
+#include <tuple>
 
 namespace tpuc::bm1684x {
 
@@ -619,10 +622,8 @@ void Fitter::tryPolynomials() {
       return;
 }
 
-} // namespace
-
-std::optional<std::vector<LutStep>> synthesizeLut(const TableBytes &table, DataType input,
-                                                  int32_t inputZero) {
+std::optional<std::vector<LutStep>> synthesize(const TableBytes &table, DataType input,
+                                               int32_t inputZero) {
   constexpr int64_t kCyclesOfLookup = 64;
   Fitter fitter(table, input, inputZero);
   fitter.tryBytes();
@@ -635,6 +636,28 @@ std::optional<std::vector<LutStep>> synthesizeLut(const TableBytes &table, DataT
     fitter.tryPolynomials();
   std::optional<std::vector<LutStep>> steps = fitter.best();
   return steps && cyclesOfSteps(*steps, input) < kCyclesOfLookup ? steps : std::nullopt;
+}
+
+} // namespace
+
+std::optional<std::vector<LutStep>> synthesizeLut(const TableBytes &table, DataType input,
+                                                  int32_t inputZero) {
+  // A deployment compiles the same tables again and again, with other layers beside them.
+  constexpr size_t kMostKept = 4096;
+  static std::mutex mutex;
+  static std::map<std::tuple<TableBytes, DataType, int32_t>, std::optional<std::vector<LutStep>>>
+      kept;
+  const std::tuple key(table, input, inputZero);
+  {
+    const std::lock_guard lock(mutex);
+    if (const auto known = kept.find(key); known != kept.end())
+      return known->second;
+  }
+  std::optional<std::vector<LutStep>> made = synthesize(table, input, inputZero);
+  const std::lock_guard lock(mutex);
+  if (kept.size() >= kMostKept)
+    kept.clear();
+  return kept.try_emplace(key, std::move(made)).first->second;
 }
 
 } // namespace tpuc::bm1684x
