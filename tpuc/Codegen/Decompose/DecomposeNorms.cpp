@@ -114,10 +114,10 @@ public:
   /// Elements stay where channels are. With the mean m and the variance v of each channel, that of
   /// its group has the mean M = mean(m) and the variance mean(v + (m - M)^2) (Chan, Golub, LeVeque:
   /// Updating formulae and a pairwise algorithm for computing sample variances, 1979). Means over
-  /// channels are products with a matrix. Null where the chip has no local memory for that, or the
-  /// matrix would cost more than the elements.
+  /// channels are products with a matrix, or a row of one group. Null where the chip has no local
+  /// memory for that, or the matrix would cost more than the elements.
   Value byChannels() {
-    if (dims.size() < 3 || 4 * dims[1] * dims[1] > count)
+    if (dims.size() < 3 || !isWorthMeans())
       return {};
     Value input = maker.widened(op.getInput());
     const SmallVector<int64_t> each = {1, dims[1], 1, 1};
@@ -137,8 +137,8 @@ public:
         "root",
         maker.withConst<tpu::AddConstOp>("positive", groupVariance, op.getEps().convertToDouble()));
     if (!isa<NoneType>(op.getWeight().getType()))
-      factor = maker.makeLike<tpu::MulOp>("factor",
-                                          {factor, perChannel(op.getWeight(), each, "factors")});
+      factor = maker.make<tpu::MulOp>("factor", OpMaker::dimsOf(mean),
+                                      {factor, perChannel(op.getWeight(), each, "factors")});
     Value value = maker.makeLike<tpu::MulOp>(
         "scaled", {maker.makeLike<tpu::SubOp>("moved", {input, groupMean}), factor});
     if (!isa<NoneType>(op.getBias().getType()))
@@ -170,14 +170,23 @@ private:
                : maker.weight(numbers, what, op.getInput());
   }
 
-  /// [to, from]: what each channel's group takes of each channel, 1 / channels of a group.
+  /// Whether elements take longer than what is computed of channels. A row of one group is in one
+  /// lane, and its means take a command each.
+  bool isWorthMeans() const {
+    constexpr int64_t kLeastRow = 4096, kLeastChannels = 16;
+    return groups == 1 ? count / dims[0] >= kLeastRow && dims[1] >= kLeastChannels
+                       : 4 * dims[1] * dims[1] <= count;
+  }
+
+  /// [to, from]: what each channel's group takes of each channel, 1 / channels of a group. Of one
+  /// group it is one row, whose sums serve all channels.
   Value meansOfGroups() {
-    const int64_t channels = dims[1];
-    const std::array<int64_t, 4> square = {channels, channels, 1, 1};
-    Tensor matrix(DataType::F32, Shape(std::span(square)));
+    const int64_t channels = dims[1], rows = groups == 1 ? 1 : channels;
+    const std::array<int64_t, 4> extents = {rows, channels, 1, 1};
+    Tensor matrix(DataType::F32, Shape(std::span(extents)));
     auto data = matrix.mutableData<float>();
     const int64_t length = channels / groups;
-    for (int64_t to = 0; to < channels; ++to)
+    for (int64_t to = 0; to < rows; ++to)
       for (int64_t from = 0; from < channels; ++from)
         data[static_cast<size_t>(to * channels + from)] =
             to / length == from / length ? 1.0F / static_cast<float>(length) : 0.0F;
@@ -185,8 +194,11 @@ private:
   }
 
   Value product(Value values, Value matrix, StringRef what) {
-    return maker.make(tpu::ConvOp::getOperationName(), what, Type(OpMaker::typeOf(values)),
-                      {values, matrix, maker.none()}, pointwise(maker));
+    SmallVector<int64_t> means(OpMaker::dimsOf(values));
+    means[1] = OpMaker::dimsOf(matrix)[0];
+    return maker.make(tpu::ConvOp::getOperationName(), what,
+                      Type(OpMaker::typeOf(values).clone(means)), {values, matrix, maker.none()},
+                      pointwise(maker));
   }
 
   OpMaker &maker;
@@ -197,6 +209,24 @@ private:
 };
 
 } // namespace
+
+bool codegen::decomposeSmallGroupNorm(OpMaker &maker) {
+  auto op = dyn_cast<tpu::GroupNormOp>(maker.op);
+  if (!op || !OpMaker::isFloat(op.getInput()) || op.getNumGroups() != 1 ||
+      maker.backend.placeOf(op))
+    return false;
+  // The elements in F32, what is centred of them, and its squares.
+  constexpr int64_t kAtOnce = 3;
+  const int64_t elements = OpMaker::typeOf(op.getInput()).getNumElements();
+  const auto local = static_cast<int64_t>(maker.backend.info().localBytes());
+  if (kAtOnce * byteSize(DataType::F32, elements) > local)
+    return false;
+  const Value value = GroupsOfChannels(maker, op).byChannels();
+  if (!value)
+    return false;
+  maker.replace(0, maker.finished(value, 0));
+  return true;
+}
 
 /// All is F32, and rounded once.
 bool codegen::decomposeGroupNorm(OpMaker &maker) {

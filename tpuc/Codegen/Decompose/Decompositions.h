@@ -38,6 +38,8 @@ bool decomposeCumSum(OpMaker &maker);
 /// A layer norm of which the mean or the factor is wanted too.
 bool decomposeLayerNorm(OpMaker &maker);
 bool decomposeGroupNorm(OpMaker &maker);
+/// One of all channels whose elements local memory holds.
+bool decomposeSmallGroupNorm(OpMaker &maker);
 /// A division by a power of the squares of neighbours.
 bool decomposeLRN(OpMaker &maker);
 
