@@ -96,3 +96,57 @@ class SqueezeExciteNet(nn.Sequential):
     def __init__(self, width=40, depth=4):
         super().__init__(conv(3, width, 3, 2, activation="silu"), *[self.Block(width) for _ in range(depth)],
                          nn.AvgPool2d((19, 15)), nn.Flatten(), nn.Linear(width * 12, 10))
+
+
+class OfParts(nn.Module):
+    """Each convolution on a part of the channels, the results joined and normalized."""
+
+    def __init__(self, sizes, *convolutions):
+        super().__init__()
+        self.sizes, self.parts = sizes, nn.ModuleList(convolutions)
+        self.norm = nn.BatchNorm2d(sum(each.out_channels for each in convolutions))
+
+    def forward(self, x):
+        parts = zip(self.parts, torch.split(x, self.sizes, 1))
+        return self.norm(torch.cat([each(part) for each, part in parts], 1))
+
+
+class MixNet(nn.Sequential):
+    """Bottlenecks with squeeze and excitation, whose depthwise convolutions have windows of several extents."""
+
+    class Block(nn.Module):
+        def __init__(self, inputs, outputs, kernels, stride, factor, squeeze, halves):
+            super().__init__()
+            inner = inputs * factor
+            self.is_residual = stride == 1 and inputs == outputs
+            self.expand = nn.Sequential(self.pointwise(inputs, inner, halves), nn.SiLU())
+            sizes = [inner // len(kernels)] * len(kernels)
+            sizes[0] += inner - sum(sizes)
+            self.mixed = nn.Sequential(OfParts(sizes, *[
+                nn.Conv2d(size, size, kernel, stride, kernel // 2, groups=size, bias=False)
+                for size, kernel in zip(sizes, kernels)]), nn.SiLU())
+            self.gate = nn.Sequential(nn.AdaptiveAvgPool2d(1), nn.Conv2d(inner, squeeze, 1), nn.SiLU(),
+                                      nn.Conv2d(squeeze, inner, 1), nn.Sigmoid())
+            self.project = self.pointwise(inner, outputs, halves)
+
+        @staticmethod
+        def pointwise(inputs, outputs, halves):
+            parts = 2 if halves else 1
+            return OfParts([inputs // parts] * parts,
+                           *[nn.Conv2d(inputs // parts, outputs // parts, 1, bias=False) for _ in range(parts)])
+
+        def forward(self, x):
+            y = self.mixed(self.expand(x))
+            y = self.project(y * self.gate(y))
+            return x + y if self.is_residual else y
+
+    def __init__(self, width=20, classes=100):
+        w = width
+        super().__init__(conv(3, w, 3, 2),
+                         self.Block(w, w * 2, (3, 5), 2, 4, w, False),
+                         self.Block(w * 2, w * 2, (3, 5), 1, 4, w, True),
+                         self.Block(w * 2, w * 3, (3, 5, 7), 2, 4, w * 2, False),
+                         self.Block(w * 3, w * 3, (3, 5, 7), 1, 4, w * 2, True),
+                         self.Block(w * 3, w * 6, (3, 5, 7, 9), 2, 4, w * 3, False),
+                         self.Block(w * 6, w * 6, (3, 5, 7, 9), 1, 3, w * 3, True),
+                         nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(w * 6, classes))
