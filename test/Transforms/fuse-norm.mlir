@@ -168,6 +168,34 @@ func.func @pixelnorm(%x: tensor<2x6x4x4xf32>) -> tensor<2x6x4x4xf32> {
   return %y : tensor<2x6x4x4xf32>
 }
 
+// The length is limited from below by a small number: one element in a row of 4 has its square / 4.
+// CHECK-LABEL: func.func @unit_length
+// CHECK: %[[C:.*]] = "top.Weight"() : () -> tensor<4xf32> loc("y_weight{{.*}}")
+// CHECK: "top.RMSNorm"(%arg0, %[[C]]) {axis = -1 : i64, eps = 2.5{{[0-9]*}}E-21 : f64}{{.*}} loc("y")
+// CHECK: "top.RMSNorm"
+// CHECK-NOT: "top.RMSNorm"
+// OFF-LABEL: func.func @unit_length
+// OFF-NOT: "top.RMSNorm"
+// BARE-LABEL: func.func @unit_length
+func.func @unit_length(%x: tensor<2x3x4xf32>) -> (tensor<2x3x4xf32>, tensor<2x3x4xf32>, tensor<2x3x4xf32>, tensor<2x3x4xf32>) {
+  %none = "top.None"() : () -> none
+  %l = "top.Reduce"(%x, %none) {axes = [-1], keepdims = true, mode = "ReduceL2"} : (tensor<2x3x4xf32>, none) -> tensor<2x3x1xf32> loc("l")
+  %m = "top.Clip"(%l) {min = 1.0e-10 : f64, max = 0x7FF0000000000000 : f64} : (tensor<2x3x1xf32>) -> tensor<2x3x1xf32> loc("m")
+  %e = "top.Expand"(%m, %none) {shape = [2, 3, 4]} : (tensor<2x3x1xf32>, none) -> tensor<2x3x4xf32> loc("e")
+  %y = "top.Div"(%x, %e) : (tensor<2x3x4xf32>, tensor<2x3x4xf32>) -> tensor<2x3x4xf32> loc("y")
+  %l2 = "top.Reduce"(%y, %none) {axes = [2], keepdims = true, mode = "ReduceL2"} : (tensor<2x3x4xf32>, none) -> tensor<2x3x1xf32> loc("l2")
+  %m2 = "top.MaxConst"(%l2) {const_val = 1.0e-10 : f64} : (tensor<2x3x1xf32>) -> tensor<2x3x1xf32> loc("m2")
+  %y2 = "top.Div"(%y, %m2) : (tensor<2x3x4xf32>, tensor<2x3x1xf32>) -> tensor<2x3x4xf32> loc("y2")
+  // Limits that results may reach stay what they are, and so does another axis.
+  %l3 = "top.Reduce"(%x, %none) {axes = [2], keepdims = true, mode = "ReduceL2"} : (tensor<2x3x4xf32>, none) -> tensor<2x3x1xf32> loc("l3")
+  %m3 = "top.MaxConst"(%l3) {const_val = 1.0e-2 : f64} : (tensor<2x3x1xf32>) -> tensor<2x3x1xf32> loc("m3")
+  %y3 = "top.Div"(%x, %m3) : (tensor<2x3x4xf32>, tensor<2x3x1xf32>) -> tensor<2x3x4xf32> loc("y3")
+  %l4 = "top.Reduce"(%x, %none) {axes = [1], keepdims = true, mode = "ReduceL2"} : (tensor<2x3x4xf32>, none) -> tensor<2x1x4xf32> loc("l4")
+  %m4 = "top.MaxConst"(%l4) {const_val = 1.0e-10 : f64} : (tensor<2x1x4xf32>) -> tensor<2x1x4xf32> loc("m4")
+  %y4 = "top.Div"(%x, %m4) : (tensor<2x3x4xf32>, tensor<2x1x4xf32>) -> tensor<2x3x4xf32> loc("y4")
+  return %y, %y2, %y3, %y4 : tensor<2x3x4xf32>, tensor<2x3x4xf32>, tensor<2x3x4xf32>, tensor<2x3x4xf32>
+}
+
 // CHECK-LABEL: func.func @rmsnorm
 // CHECK: "top.RMSNorm"(%arg0, {{.*}}(tensor<2x5x8xf32>, tensor<8xf32>){{.*}} loc("y")
 // CHECK-NEXT: return

@@ -21,6 +21,9 @@
 #include "tpuc/Transforms/Fusions.h"
 #include "tpuc/Transforms/Matching.h"
 
+#include <cmath>
+#include <limits>
+
 using namespace mlir;
 using namespace tpuc;
 using namespace tpuc::top;
@@ -269,6 +272,51 @@ static LogicalResult toRmsNorm(Operation *op, PatternRewriter &rewriter) {
   return success();
 }
 
+/// max(tensor, scalar), which a clip without an upper limit is, too.
+static std::optional<WithScalar> takeLeast(Interior &interior, Value value) {
+  auto clip = interior.take<ClipOp>(value);
+  if (!clip)
+    return interior.takeMaximum(value);
+  const double most = clip.getMax().convertToDouble();
+  if (most < std::numeric_limits<float>::max())
+    return std::nullopt;
+  return WithScalar{clip.getInput(), clip.getMin().convertToDouble()};
+}
+
+/// x / max(sqrt(sum(x^2)), e) over the last axes -> RMSNorm(x, c), c = 1 / sqrt(elements). The norm
+/// adds e^2 / elements where this takes the larger one: for a small e, results differ only where
+/// those of a row are about as small, and both keep zeros.
+static LogicalResult lengthToRmsNorm(DivOp op, PatternRewriter &rewriter) {
+  constexpr double kLeast = 1e-15, kMost = 1e-6;
+  if (op.getInputs().size() != 2 || !isPlain(op) || !isF32(op.getOutput()))
+    return failure();
+  Interior interior(op);
+  Value divisor = op.getInputs()[1];
+  if (auto expand = interior.take<ExpandOp>(divisor))
+    divisor = expand.getInput();
+  const std::optional<WithScalar> limited = takeLeast(interior, divisor);
+  const std::optional<Reduction> length =
+      limited ? interior.takeReduction(limited->tensor, "ReduceL2") : std::nullopt;
+  const std::optional<int64_t> rank =
+      length && length->input == op.getInputs()[0] ? rankOf(length->input, op) : std::nullopt;
+  if (!rank || limited->scalar < kLeast || limited->scalar > kMost ||
+      !areLast(length->axes, *rank) || !length->isAligned(divisor) || !interior.isClosed())
+    return failure();
+  const int64_t count = length->count();
+  if (count == kDynamic)
+    return failure();
+  const auto elements = static_cast<double>(count);
+  const int64_t axis = length->axes.front();
+  const Dims dims = *dimsOf(op.getOutput());
+  const Value factors =
+      makeWeight(rewriter, op, "_weight", ArrayRef<int64_t>(dims).drop_front(axis),
+                 Doubles(static_cast<size_t>(count), 1 / std::sqrt(elements)));
+  rewriter.replaceOpWithNewOp<RMSNormOp>(
+      op, op.getType(), length->input, factors, rewriter.getI64IntegerAttr(axis - *rank),
+      rewriter.getF64FloatAttr(limited->scalar * limited->scalar / elements));
+  return success();
+}
+
 //===----------------------------------------------------------------------===//
 // Groups
 //===----------------------------------------------------------------------===//
@@ -464,6 +512,7 @@ ArrayRef<Fusion> tpuc::normFusions() {
       fusion<toLayerNorm, 2>("to-layernorm"),
       fusion<toPixelNorm, 2>("to-pixelnorm"),
       fusion<toRmsNorm>("to-rmsnorm"),
+      fusion<lengthToRmsNorm>("to-rmsnorm"),
       fusion<toGroupNorm>("to-groupnorm"),
       fusion<toInstanceNorm>("to-instancenorm"),
       fusion<intoLayerNorm<MulOp>>("mul-into-norm"),

@@ -73,6 +73,7 @@ def TopFuse : Pass<"top-fuse", "::mlir::ModuleOp"> {
     | `to-layernorm` | `(x - mean) / sqrt(variance + eps)` over the last dimensions, the variance also as `mean(x^2) - mean^2` | `LayerNorm(x)` |
     | `to-pixelnorm` | the same over the channels | `PixelNorm(x)` |
     | `to-rmsnorm` | `x / sqrt(mean(x^2) + eps)` over the last dimensions | `RMSNorm(x)` |
+    | | `x / max(length(x), e)` over the last dimensions, `e` at most 1e-6 | `RMSNorm(x, 1 / sqrt(elements))` with `eps = e^2 / elements` |
     | `to-instancenorm` | `Mul(LayerNorm(x), c)`, from axis 2 on and one per channel | `InstanceNorm(x, c)` |
     | `to-groupnorm` | `Reshape(InstanceNorm(Reshape(x)))` | `GroupNorm(x)` |
     | `mul-into-norm`, `add-into-norm` | a product or sum of one of these and `c` | the norm with its weight, bias |
