@@ -20,7 +20,8 @@ def FoldHeadReshapes : Pass<"fold-head-reshapes", "::mlir::ModuleOp"> {
     kernel for that. Casts in between become casts of rows. Rows of one sample may also be
     [rows, 1, H * D] or [rows, H * D]: products with constants that make or read them take
     [1, rows, H * D]. Several heads that are turned channels [B, H * D, ...] become rows by one
-    permute, where rows of a head are short.
+    permute, where rows of a head are short. Windows [B * H, windows, rows, D] of heads become
+    windows of rows.
   }];
   let dependentDialects = ["::tpuc::top::TopDialect", "::tpuc::tpu::TpuDialect"];
 }

@@ -76,6 +76,15 @@ Value codegen::rowsOfChannels(Value channels) {
   const auto named = [&](StringRef what) -> Location {
     return NameLoc::get(builder.getStringAttr(name + what.str()));
   };
+  // Another attention may have made them.
+  Operation *first = nullptr;
+  for (Operation *reader : channels.getUsers())
+    first =
+        reader->getLoc() == named("_rows") || reader->getLoc() == named("_places") ? reader : first;
+  if (first && isa<tpu::ReshapeOp>(first))
+    first = *first->getResult(0).getUsers().begin();
+  if (first)
+    return first->getResult(0);
   const RankedTensorType type = staticType(channels);
   const ArrayRef<int64_t> dims = type.getShape();
   if (dims.size() != 3) {

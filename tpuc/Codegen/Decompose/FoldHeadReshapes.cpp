@@ -54,6 +54,8 @@ struct Rows {
     SampleTurned, ///< The only sample stands behind its rows (isSampleTurned).
     Channels,     ///< Rows are columns (rowsOfChannels).
   } form = Apart;
+  /// Windows that attend each by itself.
+  int64_t windows = 1;
 };
 
 /// The part along dimension `axis` of `from`, of extent 1, that `value` is without that dimension:
@@ -115,7 +117,21 @@ std::optional<Rows> reshapedRows(Value value, ArrayRef<int64_t> dims, int64_t pa
   return found;
 }
 
-/// The rows of `heads` [B, H, T, D].
+/// How many windows of `whole` [B, H, T, D] are dimension 1 of `parts` [B * H, windows, rows, D];
+/// 1 where these are none.
+int64_t numWindows(Value whole, Value parts) {
+  const RankedTensorType from = staticType(whole);
+  const RankedTensorType to = staticType(parts);
+  if (!from || !to || from.getRank() != 4 || to.getRank() != 4)
+    return 1;
+  const ArrayRef<int64_t> all = from.getShape();
+  const ArrayRef<int64_t> dims = to.getShape();
+  const bool isDivided =
+      dims[0] == all[0] * all[1] && dims[1] * dims[2] == all[2] && dims[3] == all[3];
+  return isDivided ? dims[1] : 1;
+}
+
+/// The rows of `heads` [B, H, T, D], or of windows of them.
 std::optional<Rows> rowsOf(Value heads) {
   if (auto cast = heads.getDefiningOp<tpu::CastOp>()) {
     std::optional<Rows> rows = rowsOf(cast.getInput());
@@ -125,6 +141,14 @@ std::optional<Rows> rowsOf(Value heads) {
     return rows;
   }
   const ArrayRef<int64_t> dims = staticType(heads).getShape();
+  if (auto reshape = heads.getDefiningOp<tpu::ReshapeOp>();
+      reshape && numWindows(reshape.getInput(), heads) > 1) {
+    std::optional<Rows> rows = rowsOf(reshape.getInput());
+    if (!rows || rows->cast || rows->windows > 1 || rows->form != Rows::Apart)
+      return std::nullopt;
+    rows->windows = dims[1];
+    return rows;
+  }
   if (const std::optional<Picked> channels = channelsOfHeads(heads))
     return Rows{.tensor = channels->from,
                 .begin = channels->begin,
@@ -163,6 +187,8 @@ struct Rejoined {
   tpu::CastOp cast;
   /// It makes channels [B, H * D, ...] instead.
   bool isOfChannels = false;
+  /// `value` has windows [B * H, windows, T / windows, D].
+  int64_t windows = 1;
   /// [B, T, H * D].
   SmallVector<int64_t> dims = {};
 };
@@ -174,6 +200,12 @@ std::optional<Rejoined> rejoined(Value value) {
   if (auto cast = dyn_cast_or_null<tpu::CastOp>(only())) {
     found.cast = cast;
     value = cast.getOutput();
+  }
+  if (auto whole = dyn_cast_or_null<tpu::ReshapeOp>(only())) {
+    found.windows = numWindows(whole.getOutput(), value);
+    if (found.windows == 1)
+      return std::nullopt;
+    value = whole.getOutput();
   }
   auto permute = dyn_cast_or_null<tpu::PermuteOp>(only());
   found.isOfChannels = permute && hasOrder(permute, {0, 1, 3, 2});
@@ -261,10 +293,13 @@ void RowsRewriter::run() {
   SmallVector<Rows> inputs;
   for (Value heads : op->getOperands().take_front(3)) {
     std::optional<Rows> rows = staticType(heads) ? rowsOf(heads) : std::nullopt;
-    if (!rows)
+    if (!rows || rows->windows != output->windows)
       return;
     inputs.push_back(*rows);
   }
+  // A mask would be one for each window.
+  if (output->windows > 1 && (output->isOfChannels || !isa<NoneType>(op.getMask().getType())))
+    return;
   // Queries, keys and values may be columns of the same rows, which are made anew.
   for (Rows &rows : inputs)
     if (rows.form != Rows::Apart) {
@@ -277,6 +312,9 @@ void RowsRewriter::run() {
           others.form = Rows::Apart;
         }
     }
+  for (Rows &rows : inputs)
+    if (rows.windows > 1)
+      rows.tensor = asWindows(rows.tensor, rows.windows);
   SmallVector<Value> operands(op->getOperands());
   for (unsigned i = 0; i < 3; ++i) {
     // Keys may be the values, too.
@@ -284,9 +322,12 @@ void RowsRewriter::run() {
     operands[i] = isAgain ? operands[i - 1] : input(inputs[i], op->getOperand(i));
   }
   const auto headsOf = [&](unsigned index) {
-    return builder.getI64IntegerAttr(staticType(op->getOperand(index)).getShape()[1]);
+    const int64_t width = staticType(op->getOperand(index)).getShape().back();
+    return builder.getI64IntegerAttr(inputs[index].width / width);
   };
   const RankedTensorType joined = staticType(output->rows.getOutput()).clone(output->dims);
+  const RankedTensorType given = joined.clone(ArrayRef<int64_t>{
+      output->dims[0] * output->windows, output->dims[1] / output->windows, output->dims[2]});
   OpMaker maker(op, backend);
   const Value numbers = biases.of(maker, op);
   auto made = cast<tpu::ScaleDotProductAttentionOp>(builder.clone(*op));
@@ -294,7 +335,7 @@ void RowsRewriter::run() {
   addBiases(made, numbers);
   made->setAttr("q_num_heads", headsOf(0));
   made->setAttr("kv_num_heads", headsOf(1));
-  made->getResult(0).setType(withElements(joined, op->getResult(0)));
+  made->getResult(0).setType(withElements(given, op->getResult(0)));
   if (!isFitting(made, backend))
     return;
   Value result = made->getResult(0);
@@ -302,16 +343,17 @@ void RowsRewriter::run() {
     made->setLoc(name(op->getResult(0), "_rows"));
     auto *cast = builder.clone(*output->cast);
     cast->setOperand(0, result);
-    cast->getResult(0).setType(joined);
+    cast->getResult(0).setType(given);
     result = cast->getResult(0);
   }
+  const StringRef rowsName = output->cast ? "_cast_rows" : "_rows";
   if (output->isOfChannels) {
-    result.getDefiningOp()->setLoc(name(op->getResult(0), output->cast ? "_cast_rows" : "_rows"));
+    result.getDefiningOp()->setLoc(name(op->getResult(0), rowsName));
     result = channelsOfRows(result, name(op->getResult(0), "_channels"));
   }
   if (result.getType() != output->rows.getOutput().getType()) {
     if (!output->isOfChannels)
-      result.getDefiningOp()->setLoc(name(op->getResult(0), output->cast ? "_cast_rows" : "_rows"));
+      result.getDefiningOp()->setLoc(name(op->getResult(0), rowsName));
     builder.setInsertionPoint(output->rows);
     auto *ofAll = builder.clone(*output->rows);
     ofAll->setOperand(0, result);

@@ -32,7 +32,13 @@ static RankedTensorType sampleType(Value value) {
   return type.clone(ArrayRef<int64_t>{1, type.getShape().front(), type.getShape().back()});
 }
 
+/// Behind what makes `value`, once: another reader may have made it.
 static Value reshaped(OpBuilder &builder, Value value, RankedTensorType type, Location loc) {
+  for (Operation *reader : value.getUsers())
+    if (isa<tpu::ReshapeOp>(reader) && reader->getLoc() == loc &&
+        reader->getResult(0).getType() == type)
+      return reader->getResult(0);
+  builder.setInsertionPointAfterValue(value);
   Value none = builder.create<top::NoneOp>(loc, builder.getNoneType());
   OperationState state(loc, tpu::ReshapeOp::getOperationName(), {value, none}, {type});
   state.addAttribute("shape", builder.getI64ArrayAttr(type.getShape()));
@@ -59,7 +65,6 @@ Value codegen::asSample(Value value) {
   const bool isMadeSo =
       op && isByRows(op) && isSampleTurned(op->getOperand(0), wanted.getDimSize(1));
   OpBuilder builder(value.getContext());
-  builder.setInsertionPointAfterValue(value);
   const Location sampleLoc = NameLoc::get(builder.getStringAttr(name + "_sample"));
   if (!isMadeSo)
     return reshaped(builder, value, wanted, sampleLoc);
@@ -81,4 +86,14 @@ Value codegen::asSample(Value value) {
         reshaped(builder, made->getResult(0), staticType(value), op->getLoc()));
   eraseUnused(op);
   return made->getResult(0);
+}
+
+Value codegen::asWindows(Value rows, int64_t windows) {
+  OpBuilder builder(rows.getContext());
+  const RankedTensorType type = staticType(rows);
+  const ArrayRef<int64_t> dims = type.getShape();
+  const std::string name = tensorNames(rows.getDefiningOp())[0];
+  return reshaped(builder, rows,
+                  type.clone(ArrayRef<int64_t>{dims[0] * windows, dims[1] / windows, dims[2]}),
+                  NameLoc::get(builder.getStringAttr(name + "_windows")));
 }
