@@ -28,8 +28,8 @@ struct Reduction {
 Expected<uint32_t> reductionScratch(const Reduction &reduction);
 Expected<void> emitReduction(Builder &builder, const Reduction &reduction);
 
-/// output = the sum of input[0] to input[w], for each w: I32, modulo 2^32. Input and output Aligned,
-/// in two places; as many steps as the logarithm of w to the base 2.
+/// output = the sum of input[0] to input[w], for each w: I32, modulo 2^32. Input and output
+/// Aligned, in two places; as many steps as the logarithm of w to the base 2.
 struct RunningSum {
   LocalTensor input;
   LocalTensor output;

@@ -15,8 +15,8 @@
 namespace tpuc::bm1684x {
 
 /// weights = 2^15 exp(scale * (x - the largest x of the row)) over w: scores x F32 [n,c,1,w], which
-/// are lost, weights F16. They are wrong by 0.12 % at most, and 0 below e^-20 of the largest; so are
-/// all of a row of -inf. Both Aligned, the scale above 0.
+/// are lost, weights F16. They are wrong by 0.12 % at most, and 0 below e^-20 of the largest; so
+/// are all of a row of -inf. Both Aligned, the scale above 0.
 struct ShortWeights {
   LocalTensor scores;
   LocalTensor weights;
