@@ -246,6 +246,57 @@ func.func @batchnorm_of_reshaped_matmul(%x: tensor<2x5x4xf32>) -> tensor<10x3xf3
   return %2 : tensor<10x3xf32>
 }
 
+// The convolutions in front of a concatenation take a part of the factors each.
+// CHECK-LABEL: func.func @batchnorm_of_parts
+// CHECK: %[[A:.*]] = "top.Conv"(%arg0, {{.*}} -> tensor<1x3x6x6xf32> loc("y_part0")
+// CHECK: %[[B:.*]] = "top.Conv"(%arg0, {{.*}} -> tensor<1x5x6x6xf32> loc("y_part1")
+// CHECK: "top.Concat"(%[[A]], %[[B]]) {{.*}} loc("y")
+// CHECK-NEXT: return
+func.func @batchnorm_of_parts(%x: tensor<1x4x6x6xf32>) -> tensor<1x8x6x6xf32> {
+  %none = "top.None"() : () -> none
+  %w = "top.ConstantFill"(%none) {shape = [3, 4, 1, 1], value = 0.5 : f32} : (none) -> tensor<3x4x1x1xf32>
+  %v = "top.ConstantFill"(%none) {shape = [5, 4, 3, 3], value = 0.5 : f32} : (none) -> tensor<5x4x3x3xf32>
+  %1 = "top.Conv"(%x, %w, %none) {kernel_shape = [1, 1]} : (tensor<1x4x6x6xf32>, tensor<3x4x1x1xf32>, none) -> tensor<1x3x6x6xf32>
+  %2 = "top.Conv"(%x, %v, %none) {kernel_shape = [3, 3], pads = [1, 1, 1, 1]} : (tensor<1x4x6x6xf32>, tensor<5x4x3x3xf32>, none) -> tensor<1x5x6x6xf32>
+  %3 = "top.Concat"(%1, %2) {axis = 1 : i64} : (tensor<1x3x6x6xf32>, tensor<1x5x6x6xf32>) -> tensor<1x8x6x6xf32>
+  %s = "top.ConstantFill"(%none) {shape = [8], value = 2.0 : f32} : (none) -> tensor<8xf32>
+  %4 = "top.BatchNorm"(%3, %s, %s, %none, %none) : (tensor<1x8x6x6xf32>, tensor<8xf32>, tensor<8xf32>, none, none) -> tensor<1x8x6x6xf32> loc("y")
+  return %4 : tensor<1x8x6x6xf32>
+}
+
+// So does each its part of an activation.
+// CHECK-LABEL: func.func @relu_of_parts
+// CHECK: %[[A:.*]] = "top.Conv"(%arg0, {{.*}}do_relu = true{{.*}} -> tensor<1x3x6x6xf32> loc("y_part0")
+// CHECK: %[[B:.*]] = "top.Conv"(%arg0, {{.*}}do_relu = true{{.*}} -> tensor<1x5x6x6xf32> loc("y_part1")
+// CHECK: "top.Concat"(%[[A]], %[[B]]) {{.*}}do_relu = false{{.*}} loc("y")
+// CHECK-NEXT: return
+func.func @relu_of_parts(%x: tensor<1x4x6x6xf32>) -> tensor<1x8x6x6xf32> {
+  %none = "top.None"() : () -> none
+  %w = "top.ConstantFill"(%none) {shape = [3, 4, 1, 1], value = 0.5 : f32} : (none) -> tensor<3x4x1x1xf32>
+  %v = "top.ConstantFill"(%none) {shape = [5, 4, 3, 3], value = 0.5 : f32} : (none) -> tensor<5x4x3x3xf32>
+  %1 = "top.Conv"(%x, %w, %none) {kernel_shape = [1, 1]} : (tensor<1x4x6x6xf32>, tensor<3x4x1x1xf32>, none) -> tensor<1x3x6x6xf32>
+  %2 = "top.Conv"(%x, %v, %none) {kernel_shape = [3, 3], pads = [1, 1, 1, 1]} : (tensor<1x4x6x6xf32>, tensor<5x4x3x3xf32>, none) -> tensor<1x5x6x6xf32>
+  %3 = "top.Concat"(%1, %2) {axis = 1 : i64} : (tensor<1x3x6x6xf32>, tensor<1x5x6x6xf32>) -> tensor<1x8x6x6xf32>
+  %s = "top.ConstantFill"(%none) {shape = [8], value = 2.0 : f32} : (none) -> tensor<8xf32>
+  %4 = "top.BatchNorm"(%3, %s, %s, %none, %none) : (tensor<1x8x6x6xf32>, tensor<8xf32>, tensor<8xf32>, none, none) -> tensor<1x8x6x6xf32>
+  %5 = "top.Relu"(%4) : (tensor<1x8x6x6xf32>) -> tensor<1x8x6x6xf32> loc("y")
+  return %5 : tensor<1x8x6x6xf32>
+}
+
+// Something else reads a part.
+// CHECK-LABEL: func.func @batchnorm_of_shared_parts
+// CHECK: "top.Concat"
+// CHECK: "top.Conv"{{.*}}group = 8 : i64{{.*}} loc("y")
+func.func @batchnorm_of_shared_parts(%x: tensor<1x4x6x6xf32>) -> (tensor<1x8x6x6xf32>, tensor<1x4x6x6xf32>) {
+  %none = "top.None"() : () -> none
+  %w = "top.ConstantFill"(%none) {shape = [4, 4, 1, 1], value = 0.5 : f32} : (none) -> tensor<4x4x1x1xf32>
+  %1 = "top.Conv"(%x, %w, %none) {kernel_shape = [1, 1]} : (tensor<1x4x6x6xf32>, tensor<4x4x1x1xf32>, none) -> tensor<1x4x6x6xf32>
+  %3 = "top.Concat"(%1, %x) {axis = 1 : i64} : (tensor<1x4x6x6xf32>, tensor<1x4x6x6xf32>) -> tensor<1x8x6x6xf32>
+  %s = "top.ConstantFill"(%none) {shape = [8], value = 2.0 : f32} : (none) -> tensor<8xf32>
+  %4 = "top.BatchNorm"(%3, %s, %s, %none, %none) : (tensor<1x8x6x6xf32>, tensor<8xf32>, tensor<8xf32>, none, none) -> tensor<1x8x6x6xf32> loc("y")
+  return %4, %1 : tensor<1x8x6x6xf32>, tensor<1x4x6x6xf32>
+}
+
 // The channels are the rows.
 // CHECK-LABEL: func.func @batchnorm_of_rows
 // CHECK: "top.MatMul"

@@ -25,6 +25,18 @@ func.func @no_ops(%x: tensor<2x3x4xf32>) -> tensor<2x3x4xf32> {
   return %12 : tensor<2x3x4xf32>
 }
 
+// CHECK-LABEL: func.func @split_into_one
+// CHECK: "top.Abs"(%arg0) : {{.*}} loc("y")
+// CHECK-NEXT: return
+// OFF-LABEL: func.func @split_into_one
+// OFF: "top.Split"
+func.func @split_into_one(%x: tensor<2x3x4xf32>) -> tensor<2x3x4xf32> {
+  %none = "top.None"() : () -> none
+  %1 = "top.Abs"(%x) : (tensor<2x3x4xf32>) -> tensor<2x3x4xf32> loc("x")
+  %2 = "top.Split"(%1, %none) {axis = 1 : i64, num = 1 : i64, split_size = [3]} : (tensor<2x3x4xf32>, none) -> tensor<2x3x4xf32> loc("y")
+  return %2 : tensor<2x3x4xf32>
+}
+
 // CHECK-LABEL: func.func @upsample_by_one
 // CHECK-NOT: "top.Upsample"
 // CHECK: "top.Abs"(%arg0)

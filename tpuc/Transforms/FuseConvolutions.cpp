@@ -16,6 +16,7 @@
 #include "tpuc/Dialect/Top/ConvolutionOps.h"
 #include "tpuc/Dialect/Top/IndexOps.h"
 #include "tpuc/Dialect/Top/MovementOps.h"
+#include "tpuc/Dialect/Top/NormOps.h"
 #include "tpuc/Dialect/Top/StructureOps.h"
 #include "tpuc/Transforms/Fusions.h"
 #include "tpuc/Transforms/Matching.h"
@@ -347,10 +348,90 @@ static LogicalResult takeModulationOut(ConvOp op, PatternRewriter &rewriter) {
   return success();
 }
 
+//===----------------------------------------------------------------------===//
+// In front of a concatenation
+//===----------------------------------------------------------------------===//
+
+/// The convolutions with constant filters that make all operands of a concatenation, for that alone
+/// and without an activation; none if something else makes one.
+static std::optional<SmallVector<ConvOp>> joinedConvolutions(ConcatOp concat) {
+  SmallVector<ConvOp> convolutions;
+  for (Value part : concat.getInputs()) {
+    auto conv = producerFor<ConvOp>(part, concat);
+    std::optional<Dims> dims = dimsOf(part);
+    if (!conv || !conv.getFilter().getDefiningOp<WeightOp>() || !isF32(part) || !dims ||
+        dims->size() < 3 || (*dims)[1] == kDynamic)
+      return std::nullopt;
+    convolutions.push_back(conv);
+  }
+  return convolutions;
+}
+
+/// Scale(Concat(Conv(x)...)) of channels -> Concat(Scale(Conv(x))...), where each convolution takes
+/// its part of the numbers
+static LogicalResult scaleBeforeConcat(ScaleOp scale, PatternRewriter &rewriter) {
+  auto concat = producerFor<ConcatOp>(scale.getInput(), scale);
+  std::optional<Dims> dims = concat ? dimsOf(concat.getOutput()) : std::nullopt;
+  const auto axis = concat ? static_cast<int64_t>(concat.getAxis()) : 0;
+  if (!dims || dims->size() < 3 || (*dims)[1] == kDynamic || !isF32(scale.getOutput()) ||
+      (axis != 1 && axis != 1 - rankOf(concat.getOutput())) || !joinedConvolutions(concat))
+    return failure();
+  std::optional<Doubles> factors = constantFloats(scale.getScale(), (*dims)[1]);
+  std::optional<Doubles> shifts = constantFloats(scale.getBias(), (*dims)[1], 0);
+  if (!factors || !shifts)
+    return failure();
+  rewriter.setInsertionPoint(scale);
+  SmallVector<Value> parts;
+  int64_t begin = 0;
+  for (Value part : concat.getInputs()) {
+    const int64_t end = begin + (*dimsOf(part))[1];
+    const std::string number = std::to_string(parts.size());
+    const auto own = [&](StringRef what, const Doubles &all) {
+      return makeWeight(rewriter, scale, (what + number).str(),
+                        Doubles(all.begin() + begin, all.begin() + end));
+    };
+    OperationState state(locWith(rewriter, scale, "_part" + number), ScaleOp::getOperationName());
+    state.addOperands({part, own("_factors", *factors), own("_shifts", *shifts)});
+    state.addAttributes(scale->getAttrs());
+    state.addTypes(part.getType());
+    parts.push_back(rewriter.create(state)->getResult(0));
+    begin = end;
+  }
+  rewriter.modifyOpInPlace(concat, [&] {
+    concat->setOperands(parts);
+    concat->setLoc(scale.getLoc());
+    concat->moveBefore(scale);
+  });
+  rewriter.replaceOp(scale, concat->getResults());
+  return success();
+}
+
+/// Relu(Concat(Conv(x)...)), as a concatenation with an activation -> Concat(Relu(Conv(x))...), of
+/// convolutions with one
+static LogicalResult reluBeforeConcat(ConcatOp concat, PatternRewriter &rewriter) {
+  std::optional<SmallVector<ConvOp>> convolutions =
+      concat.getDoRelu() ? joinedConvolutions(concat) : std::nullopt;
+  if (!convolutions)
+    return failure();
+  for (auto [index, conv] : llvm::enumerate(*convolutions))
+    rewriter.modifyOpInPlace(conv, [&, number = index, op = conv]() mutable {
+      op->setLoc(locWith(rewriter, concat, "_part" + std::to_string(number)));
+      op.setDoRelu(true);
+      op.setReluLimitAttr(concat.getReluLimitAttr());
+    });
+  rewriter.modifyOpInPlace(concat, [&] {
+    concat.setDoRelu(false);
+    concat.setReluLimit(APFloat(-1.0));
+  });
+  return success();
+}
+
 ArrayRef<Fusion> tpuc::convolutionFusions() {
-  // The last one comes at the end: before, each may take in what is around it.
+  // The last ones come at the end: before, each may take in what is around it.
   static constexpr Fusion kFusions[] = {
       fusion<takeModulationOut>("modulation-out-of-filter"),
+      fusion<scaleBeforeConcat>("scale-before-concat"),
+      fusion<reluBeforeConcat>("relu-into-producer", FusionStage::Finish),
       fusion<mergeConvs>("merge-convs", FusionStage::Finish),
   };
   return kFusions;

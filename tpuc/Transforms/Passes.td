@@ -43,6 +43,7 @@ def TopFuse : Pass<"top-fuse", "::mlir::ModuleOp"> {
     | --- | --- | --- |
     | `batchnorm-to-scale` | `BatchNorm(x, c...)` | `Scale(x, c, c)` |
     | `scale-into-conv`, `-deconv`, `-matmul`, `-scale` | `Scale(op(x, c, c), c, c)` | `op(x, c, c)` |
+    | `scale-before-concat` | `Scale(Concat(Conv(x, c, c)...), c, c)` of channels | `Concat(Scale(Conv(x, c, c), c, c)...)` |
     | `mul-into-conv`, `-deconv`, `-matmul`, `-scale` | a product or quotient of that op's result and `c`, one per channel (column) or one for all | `op(x, c, c)` |
     | `add-into-conv`, `-deconv`, `-matmul`, `-scale` | the same of a sum or difference | `op(x, c, c)` |
     | `scale-`, `mul-`, `add-into-next-conv` | `Conv(op(x, c...), c, c)` of these ops | `Conv(x, c, c)` |

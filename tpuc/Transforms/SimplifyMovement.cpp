@@ -69,7 +69,7 @@ static Value unchangedOperand(Operation *op) {
           .Case<CastOp>([](CastOp cast) {
             return elementTypeOf(cast.getInput()) == elementTypeOf(cast.getOutput());
           })
-          .Case<ExpandOp, TileOp, UpsampleOp>([](auto same) { return keepsType(same); })
+          .Case<ExpandOp, TileOp, UpsampleOp, SplitOp>([](auto same) { return keepsType(same); })
           // Of the same size, nothing is left out unless it runs backwards.
           .Case<SliceOp>([](SliceOp slice) { return keepsType(slice) && isForward(slice); })
           .Case<PermuteOp>([](PermuteOp permute) { return isIdentity(toInts(permute.getOrder())); })
