@@ -96,7 +96,7 @@ std::optional<GroupCosts::Work> GroupCosts::measure(TiledOp tiled) const {
 
 std::optional<GroupCosts::Work> GroupCosts::compute(const TiledOp &tiled) {
   const KnownCosts::Key key = hashOf(keyOf(tiled));
-  auto &works = backend.known()->works;
+  auto &works = this->known->works;
   if (const auto known = works.find(key))
     return *known;
   return works.add(key, measure(tiled));
@@ -114,7 +114,7 @@ std::optional<int64_t> GroupCosts::transfer(TiledOp tiled, unsigned index, bool 
   // Models of the same op may see another shape.
   key.push_back(tiled.model->result[kAxisC]);
   const KnownCosts::Key hash = hashOf(key);
-  auto &transfers = backend.known()->transfers;
+  auto &transfers = this->known->transfers;
   if (const auto known = transfers.find(hash))
     return *known;
   const auto base = static_cast<int64_t>(backend.info().global.modelBase);
@@ -137,7 +137,7 @@ int64_t GroupCosts::bytes(Operation *op, const TileModel &model, unsigned index,
   for (unsigned axis = 0; axis < kNumAxes; ++axis)
     key.push_back(model.result[axis]);
   const KnownCosts::Key hash = hashOf(key);
-  auto &sizes = backend.known()->sizes;
+  auto &sizes = this->known->sizes;
   if (const std::optional<int64_t> known = sizes.find(hash))
     return *known;
   return sizes.add(hash, model.localBytes(index, tile));

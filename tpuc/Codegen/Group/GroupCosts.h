@@ -32,7 +32,10 @@ struct AxisTile {
 /// threads may ask at once.
 class GroupCosts {
 public:
-  explicit GroupCosts(const Backend &backend) : backend(backend), kinds(backend.known()->kinds) {}
+  explicit GroupCosts(const Backend &backend) : GroupCosts(backend, backend.known()) {}
+  /// Of tiles by other models than those of groups, which `known` is to know.
+  GroupCosts(const Backend &backend, std::shared_ptr<KnownCosts> known)
+      : backend(backend), known(std::move(known)), kinds(this->known->kinds) {}
 
   using Work = TileWork;
   /// What the kernel of a tile takes. None: the chip refuses it.
@@ -53,6 +56,7 @@ private:
   std::optional<Work> measure(TiledOp tiled) const;
 
   const Backend &backend;
+  std::shared_ptr<KnownCosts> known;
   OpKinds kinds;
 };
 

@@ -13,6 +13,8 @@
 #include "tpuc/Dialect/Top/Names.h"
 #include "tpuc/Dialect/Tpu/GroupOps.h"
 
+#include "llvm/Support/xxhash.h"
+
 using namespace mlir;
 using namespace tpuc;
 using namespace tpuc::codegen;
@@ -136,10 +138,9 @@ void GroupTable::findStandings() {
 
 /// Layers of the same kinds make the same groups if they read the same ones of each other, and
 /// equally often what others make, and if others read the same of them.
-KnownCosts::Key GroupTable::shapeOf(unsigned first, unsigned count, int64_t fewest) const {
+GroupTable::Shape GroupTable::shapeOf(unsigned first, unsigned count, int64_t fewest) const {
   enum : uint64_t { kOutside, kSeen, kMade };
   SmallVector<uint64_t, 512> words = {count, static_cast<uint64_t>(fewest)};
-  planner.appendLimits(words);
   for (unsigned layer = first; layer < first + count; ++layer) {
     const Standing &standing = standings[layer];
     const bool isStored = standing.isRead || standing.lastReader >= first + count;
@@ -154,21 +155,23 @@ KnownCosts::Key GroupTable::shapeOf(unsigned first, unsigned count, int64_t fewe
         words.push_back(kOutside);
     }
   }
-  return KnownCosts::keyOf(words);
+  const llvm::XXH128_hash_t hash = llvm::xxh3_128bits(
+      {reinterpret_cast<const uint8_t *>(words.data()), words.size() * sizeof(words[0])});
+  return {hash.low64, hash.high64};
 }
 
 /// All ways to tile several layers, into about `fewest` parts at least.
 std::shared_ptr<const GroupTable::Options> GroupTable::cut(unsigned first, unsigned count,
                                                            int64_t fewest, SuffixCache *tails) {
-  const KnownCosts::Key shape = shapeOf(first, count, fewest);
-  if (const auto known = backend.known()->options.find(shape))
+  const Shape shape = shapeOf(first, count, fewest);
+  if (const auto known = shapes.find(shape))
     return *known;
   Options made;
   if (auto cuts = planner.cuts(ArrayRef(layers).slice(first, count), fewest, tails))
     for (const std::shared_ptr<const GroupPlan> &plan : *cuts)
       made.push_back(optionOf(*plan, /*isAlone=*/false));
   llvm::stable_sort(made, [](const Option &a, const Option &b) { return a.estimate < b.estimate; });
-  return backend.known()->options.add(shape, std::make_shared<const Options>(std::move(made)));
+  return shapes.add(shape, std::make_shared<const Options>(std::move(made)));
 }
 
 Expected<void> GroupTable::fillSingle(unsigned first) {

@@ -9,7 +9,6 @@
 #ifndef TPUC_CODEGEN_GROUP_KNOWNCOSTS_H
 #define TPUC_CODEGEN_GROUP_KNOWNCOSTS_H
 
-#include "tpuc/Codegen/Group/GroupChoice.h"
 #include "tpuc/Codegen/Group/OpKinds.h"
 #include "tpuc/Codegen/SharedMap.h"
 
@@ -17,7 +16,7 @@
 #include "llvm/ADT/DenseMap.h"
 #include <memory>
 #include <optional>
-#include <vector>
+#include <utility>
 
 namespace tpuc::codegen {
 
@@ -27,9 +26,9 @@ struct TileWork {
   int64_t scratchBytes = 0;
 };
 
-/// What a chip has said about kinds of layers (OpKinds.h), and what comes of that, by hashes of all
-/// that it depends on. So it serves every network that is compiled for the chip: a deployment
-/// compares many that differ in some layers only. Several threads may ask at once.
+/// What a chip has said about tiles of kinds of layers (OpKinds.h), by hashes of all that it
+/// depends on. So it serves every network that is compiled for the chip: a deployment compares many
+/// that differ in some layers only. Several threads may ask at once.
 struct KnownCosts {
   /// Of words that say everything.
   using Key = std::pair<uint64_t, uint64_t>;
@@ -38,12 +37,10 @@ struct KnownCosts {
   template <typename Value> using Map = SharedMap<llvm::DenseMap<Key, Value>>;
 
   const std::shared_ptr<KindNumbers> kinds = std::make_shared<KindNumbers>();
-  /// Of tiles (GroupCosts.h). None: the chip refuses them.
+  /// As GroupCosts.h has them. None: the chip refuses them.
   Map<std::optional<TileWork>> works;
   Map<std::optional<int64_t>> transfers;
   Map<int64_t> sizes;
-  /// The ways to tile groups (`GroupTable`).
-  Map<std::shared_ptr<const std::vector<GroupOption>>> options;
 };
 
 } // namespace tpuc::codegen

@@ -71,7 +71,7 @@ RowPacker::RowPacker(Block &block, const Backend &backend)
     : block(block), backend(backend), costs(backend) {
   int64_t moved = 0;
   int64_t computed = 0;
-  GroupCosts sampled(backend);
+  GroupCosts sampled(backend, std::make_shared<KnownCosts>());
   for (Operation &op : block) {
     if (isa<top::WeightOp>(op))
       moved += backend.transferCycles(globalBytes(op.getResult(0).getType()), 1);

@@ -220,7 +220,7 @@ std::optional<int64_t> sampledCycles(Operation *op, GroupCosts &costs, const Bac
 }
 
 int64_t PackedRows::chainCycles(const RowChoice &choice) {
-  GroupCosts costs(backend);
+  GroupCosts costs(backend, std::make_shared<KnownCosts>());
   int64_t sum = 0;
   SmallVector<Operation *> ops(chain);
   if (tpu::CastOp cast = castOfInput())
