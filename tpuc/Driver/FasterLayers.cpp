@@ -21,6 +21,12 @@ using namespace tpuc;
 /// of the cycles beside.
 static constexpr double kMoreGain = 2, kLeastGain = 0.002;
 static constexpr int64_t kManyCommands = 12'000;
+/// The same of networks of fewer commands, down to so many.
+static constexpr double kMoreGainOfSome = 4, kLeastGainOfSome = 0.02;
+static constexpr int64_t kSomeCommands = 2'000;
+/// No search makes the engine that computes work for less than this part of what it does by
+/// estimated groups.
+static constexpr double kLeastWork = 0.97;
 /// A division has to save this part of the cycles by the estimate, else it is not measured.
 static constexpr double kLeastSaving = 0.01;
 /// Casts of small tensors take longer for each element than others would: networks are also divided
@@ -165,17 +171,22 @@ static std::vector<std::string> lighterLayers(func::FuncOp main, const std::set<
 
 bool Prospects::isLong() const { return measureQuickly && made.commands >= kManyCommands; }
 
+bool Prospects::isLimited() const { return measureQuickly && made.commands >= kSomeCommands; }
+
 Expected<bool> Prospects::mayBeFaster(const ModelFileReport &quick, double close) {
   const auto cycles = double(made.cycles);
   const double ratio = double(quick.cycles) / cycles;
-  if (ratio < 1 || ratio >= close || !isLong())
+  if (ratio * quick.computeBusy * kLeastWork >= 1)
+    return false;
+  if (ratio < 1 || ratio >= close || !isLimited())
     return ratio < close;
   if (!limit) {
     Expected<MeasuredNetwork> own = measureQuickly();
     if (!own)
       return propagate(own);
     const double gain = double(own->file.cycles) / cycles - 1;
-    limit = 1 + kLeastGain + kMoreGain * std::max(gain, 0.0);
+    limit = 1 + (isLong() ? kLeastGain : kLeastGainOfSome) +
+            (isLong() ? kMoreGain : kMoreGainOfSome) * std::max(gain, 0.0);
   }
   return ratio < std::min(close, *limit);
 }
@@ -226,7 +237,7 @@ Expected<FasterLayers> tpuc::fasterLayers(const FasterLayersRequest &request) {
   FasterLayers best{{}, request.made};
   FasterLayers promising = best;
   for (const std::vector<std::string> *layers : tried) {
-    if (layers != &all && prospects.isLong()) {
+    if (layers != &all && prospects.isLimited()) {
       Expected<MeasuredNetwork> quick = request.measure(*layers, /*isQuick=*/true);
       Expected<bool> isClose = quick ? prospects.mayBeFaster(quick->file) : propagate(quick);
       if (!isClose)

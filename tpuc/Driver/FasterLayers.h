@@ -39,8 +39,8 @@ struct MeasuredNetwork {
 };
 
 /// Which networks are worth a search: those that may become faster than the one that was made. What
-/// the search brought that one says how much it may bring others, in networks of so many commands
-/// that a search takes long.
+/// the search brought that one says how much it may bring others, but in networks of few commands,
+/// whose search takes no time. None is in which computation alone takes longer.
 class Prospects {
 public:
   /// `measureQuickly`: the network that was made, with groups by estimate. Without it no network
@@ -49,9 +49,12 @@ public:
             const std::function<Expected<MeasuredNetwork>()> &measureQuickly)
       : made(made), measureQuickly(measureQuickly) {}
 
+  /// Whether a search takes long.
   bool isLong() const;
+  /// Whether what the search brought limits what it may bring others.
+  bool isLimited() const;
   /// `quick`: another one with groups by estimate. It is searched if it takes less than `close`
-  /// times the cycles, and perhaps less than that where it takes long.
+  /// times the cycles, and perhaps less than that where that is limited.
   Expected<bool> mayBeFaster(const ModelFileReport &quick, double close = kCloseEnough);
 
 private:

@@ -38,8 +38,9 @@ struct WiderSearchRequest {
 /// conservative parameters. Then the whole network in the next wider floats is searched in the same
 /// way, as if the user had asked for these, and is taken where it takes fewer cycles by the
 /// parameters of the vendor. So a network never takes more cycles than in wider floats, but for
-/// those that are never close: their products or weights alone take longer, or they take a tenth
-/// longer with groups by estimate. What cannot be compiled is not faster.
+/// those that are never close: their products or weights alone take longer, or with groups by
+/// estimate they take a tenth longer, or compute for as long. What cannot be compiled is not
+/// faster.
 std::optional<LoweringOptions> searchWiderFloats(const WiderSearchRequest &request);
 
 } // namespace tpuc

@@ -109,6 +109,21 @@ TEST_F(FasterLayersTest, SearchesWhatASearchMayMakeFaster) {
   EXPECT_EQ(searchesOf(*module, /*quickly=*/104, /*wide=*/105), 1);
   EXPECT_EQ(searchesOf(*module, /*quickly=*/130, /*wide=*/110), 0);
   EXPECT_EQ(searchesOf(*module, /*quickly=*/100, /*wide=*/105, /*commands=*/1'000), 1);
+  EXPECT_EQ(searchesOf(*module, /*quickly=*/100, /*wide=*/103, /*commands=*/5'000), 0);
+  EXPECT_EQ(searchesOf(*module, /*quickly=*/101, /*wide=*/103, /*commands=*/5'000), 1);
+  EXPECT_EQ(searchesOf(*module, /*quickly=*/100, /*wide=*/101, /*commands=*/5'000), 1);
+}
+
+TEST_F(FasterLayersTest, SearchesNothingThatComputesForLonger) {
+  const ModelFileReport made = taking(100).file;
+  const std::function<Expected<MeasuredNetwork>()> nothing = nullptr;
+  Prospects prospects(made, nothing);
+  ModelFileReport quick = taking(108).file;
+  EXPECT_TRUE(*prospects.mayBeFaster(quick));
+  quick.computeBusy = 0.9;
+  EXPECT_TRUE(*prospects.mayBeFaster(quick));
+  quick.computeBusy = 0.97;
+  EXPECT_FALSE(*prospects.mayBeFaster(quick));
 }
 
 TEST_F(FasterLayersTest, NeededLayersAreInWiderFloatsWithAllOthersOnly) {
