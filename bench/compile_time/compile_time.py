@@ -205,7 +205,7 @@ def main():
     parser.add_argument("--lengths", type=lengths_of, default=[250, 500, 1000])
     parser.add_argument("--opt", type=int, default=1)
     parser.add_argument("--time-limit", type=float, default=600)
-    options = parser.parse_args()
+    options = parser.parse_intermixed_args()
     for name in options.chains:
         if name not in CHAINS:
             parser.error(f"chain '{name}'; expected some of {', '.join(CHAINS)}")
