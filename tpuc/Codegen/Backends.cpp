@@ -23,6 +23,7 @@ using namespace tpuc;
 using namespace tpuc::codegen;
 
 Emitter::~Emitter() = default;
+
 namespace tpuc::codegen {
 
 /// Keeps what is known for the modules of a context, by the names of chips.
