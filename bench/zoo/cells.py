@@ -197,3 +197,51 @@ class Cache:
 def cycles_with_host(cell, parameters):
     """Cycles of the chip, and the host's time for its layers as cycles of the same length."""
     return cell[parameters] + cell.get("host_cycles", 0.0)
+
+
+class Measured:
+    """What TPU-MLIR's files took when they were last compiled, in a file of the repository: without its compiler, ours
+    are compared with these. Cycles and commands of a file are exact on any machine; seconds are not, and not kept.
+
+    A network is known by its name and the size of its ONNX file: random weights may differ between machines, but no
+    cycle depends on them. FILE has a line for each network, mode -> [cycles of each parameter set, commands, layers on
+    the host], or the message where no file was made."""
+
+    FIELDS = (*PARAMETERS, "commands", "host_layers")
+
+    def __init__(self, path):
+        self.path = pathlib.Path(path)
+        try:
+            text = self.path.read_text(encoding="utf-8")
+        except FileNotFoundError:
+            text = "{}"
+        try:
+            self.chips = json.loads(text)
+        except ValueError as reason:
+            raise Failed(f"{path}: {reason}; expected cells of TPU-MLIR as JSON") from reason
+
+    def get(self, onnx, chip, mode):
+        """The cell of a network in a mode; none where it is not known, or the network is another one."""
+        known = self.chips.get(chip, {}).get(onnx.stem, {})
+        if known.get("bytes") != onnx.stat().st_size or mode not in known:
+            return None
+        kept = known[mode]
+        return {"error": kept} if isinstance(kept, str) else dict(zip(self.FIELDS, kept, strict=True))
+
+    def put(self, onnx, chip, mode, cell):
+        networks = self.chips.setdefault(chip, {})
+        size = onnx.stat().st_size
+        if networks.get(onnx.stem, {}).get("bytes") != size:
+            networks[onnx.stem] = {"bytes": size}
+        # A message says what failed, not in which folder.
+        networks[onnx.stem][mode] = (re.sub(r"\S*/", "", " ".join(cell["error"].split()))[:160] if "error" in cell
+                                     else [cell[field] for field in self.FIELDS])
+
+    def write(self):
+        chips = []
+        for chip, networks in sorted(self.chips.items()):
+            lines = [f'  "{name}": {json.dumps(modes, sort_keys=True)}' for name, modes in sorted(networks.items())]
+            chips.append(f' "{chip}": {{\n' + ",\n".join(lines) + "\n }")
+        unfinished = self.path.with_suffix(".unfinished")
+        unfinished.write_text("{\n" + ",\n".join(chips) + "\n}\n", encoding="utf-8")
+        os.replace(unfinished, self.path)

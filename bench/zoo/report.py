@@ -78,7 +78,8 @@ def half_rows(halves):
     rows.append(row("cells that both compile", lambda c: sum(ratio(cell, "vendor") is not None for cell in every(c))))
     rows.append(row("lost", lambda c: sum(map(is_loss, every(c)))))
     rows.append(row("CPU seconds, ours / theirs, geometric mean", lambda c: shown(geometric_mean(
-        cell[OURS]["seconds"] / cell[THEIRS]["seconds"] for cell in every(c) if ratio(cell, "vendor") is not None), 3)))
+        cell[OURS]["seconds"] / cell[THEIRS]["seconds"] for cell in every(c)
+        if ratio(cell, "vendor") is not None and "seconds" in cell[THEIRS]), 3)))
     rows.append(row("commands, ours / theirs, geometric mean", lambda c: shown(geometric_mean(
         cell[OURS]["commands"] / cell[THEIRS]["commands"] for cell in every(c) if ratio(cell, "vendor") is not None), 3)))
     for wide, narrow in NARROWER:

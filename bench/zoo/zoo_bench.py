@@ -2,7 +2,7 @@
 """Networks that nobody tuned for, in all modes: what our model files cost, alone or beside TPU-MLIR's.
 
 usage: zoo_bench.py BUILD [--models DIR] [--vendor DIR] [--cache DIR] [--chip NAME] [--opt N] [--half open|held-out]
-                    [--no-run] [--cached] [--time-limit S] [--report FILE] [NETWORK ...] [MODE ...]
+                    [--measured FILE] [--no-run] [--cached] [--time-limit S] [--report FILE] [NETWORK ...] [MODE ...]
 
 DIR of --models (default: TPUC_ZOO) holds NETWORK.onnx, as test/models/zoo/export.py writes them, and NETWORK_in.npz
 where there is one; without it the sample is random. Each network is transformed and deployed for --chip (bm1684x, or
@@ -15,6 +15,10 @@ the products at peak and of all weights, inputs and outputs transferred once), p
 model_deploy. The file is run on the sample, unless --no-run: the smallest cosine of an output against the network in
 float and against the lowered network, and the host's seconds where layers are on the host. Such a layer is never free:
 its time counts as cycles of the chip, and the cell is lost where TPU-MLIR has no layer on its host.
+
+--measured FILE (default: theirs.json here) holds what TPU-MLIR's files took when they were last compiled. Without
+--vendor, ours are compared with these, but for seconds; with it, what TPU-MLIR makes in this run is written there.
+--measured '' compares with nothing.
 
 --cache DIR keeps every cell by the hash of the network and of our programs, so that a run that was cut off goes on;
 TPU-MLIR's cells do not depend on our programs but for model_tool. --cached makes nothing new, and only reports.
@@ -45,6 +49,7 @@ class Bench:
         self.options = options
         self.tools = cells.Tools(os.path.abspath(options.build))
         self.cache = Cache(options.cache)
+        self.measured = cells.Measured(options.measured) if options.measured else None
         self.build = cells.digest(*(self.tools.path(name) for name in ("model_transform", "model_deploy")))
 
     def key(self, onnx, mode):
@@ -72,9 +77,15 @@ class Bench:
                                       lambda m=mode: cells.theirs(
                                           self.tools, self.options.vendor, self.cache.folder, onnx, m,
                                           self.options.time_limit, self.options.chip))
+                if self.measured and other is not None:
+                    self.measured.put(onnx, self.options.chip, mode, other)
+                elif self.measured and not self.options.vendor:
+                    other = self.measured.get(onnx, self.options.chip, mode)
                 if ours is not None:
                     made[mode] = (ours, other)
                     self.line(onnx.stem, mode, ours, other)
+        if self.measured and self.options.vendor:
+            self.measured.write()
         return made
 
     def line(self, name, mode, ours, other):
@@ -94,6 +105,7 @@ def parsed():
     parser.add_argument("names", nargs="*")
     parser.add_argument("--models", default=os.environ.get("TPUC_ZOO"))
     parser.add_argument("--vendor", default=os.environ.get("TPUC_VENDOR_DIR"))
+    parser.add_argument("--measured", default=str(cells.HERE / "theirs.json"))
     parser.add_argument("--cache")
     parser.add_argument("--chip", choices=CHIPS, default="bm1684x")
     parser.add_argument("--opt", type=int, default=2)
@@ -135,8 +147,10 @@ def main():
         pathlib.Path(options.report).write_text(text + "\n", encoding="utf-8")
     else:
         print(text)
-    if not report.num_compared(halves, bool(options.vendor)):
-        sys.exit("bench/zoo: nothing was compared; expected a cell that " + ("both compile" if options.vendor else "compiles"))
+    with_theirs = bool(options.vendor) or any(
+        theirs is not None for made in halves.values() for modes in made.values() for _, theirs in modes.values())
+    if not report.num_compared(halves, with_theirs):
+        sys.exit("bench/zoo: nothing was compared; expected a cell that " + ("both compile" if with_theirs else "compiles"))
     return 0
 
 
