@@ -310,7 +310,7 @@ Expected<int> run(std::span<const std::string> arguments) {
              "resident-constants, in-place-concat, "
              "early-constants, overlap, least-work, fold-swap, fold-scale, resize-by-products, and "
              "the chip's own passes: sums-to-conv, merge-groups, gemv-to-conv, lut-to-arith, "
-             "pack-rows, fold-transpose-into-store, "
+             "pack-rows, transpose-in-groups, fold-transpose-into-store, "
              "permute-by-transposes.")
       .label("NAMES");
   const std::string validation = "Validation";

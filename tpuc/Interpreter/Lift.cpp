@@ -151,7 +151,7 @@ void Lifter::lift(Operation *op) {
   builder.setInsertionPoint(op);
   if (auto cast = dyn_cast<tpu::CastOp>(op))
     return liftCast(cast);
-  if (isa<tpu::PackRowsOp, tpu::UnpackRowsOp>(op))
+  if (isa<tpu::PackRowsOp, tpu::UnpackRowsOp, tpu::TransposeOp>(op))
     return op->getResult(0).setType(widened(op->getResult(0).getType()));
   if (tpu::hasIntegerFusion(op)) {
     op->removeAttr("interpreter.operands");

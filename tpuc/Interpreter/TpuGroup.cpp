@@ -90,7 +90,28 @@ static Expected<void> evaluateUnpackRows(tpu::UnpackRowsOp op, EvalContext &cont
   return {};
 }
 
+static Expected<void> evaluateTranspose(tpu::TransposeOp op, EvalContext &context) {
+  const Tensor &input = context.operand(0);
+  const auto dims = mlir::cast<mlir::RankedTensorType>(op.getOutput().getType()).getShape();
+  Expected<Tensor *> output = context.allocate(0, input.type(), Shape(dims));
+  if (!output)
+    return propagate(output);
+  const Shape &from = input.shape();
+  const int64_t columns = from[0] * from[1] == 0 ? 0 : input.numElements() / (from[0] * from[1]);
+  const auto bytes = static_cast<size_t>(byteSize(input.type(), 1));
+  std::byte *to = (*output)->mutableBytes().data();
+  for (int64_t n = 0; n < from[0]; ++n)
+    for (int64_t w = 0; w < columns; ++w)
+      for (int64_t c = 0; c < from[1]; ++c, to += bytes)
+        std::memcpy(to,
+                    input.rawBytes().data() +
+                        static_cast<size_t>((n * from[1] + c) * columns + w) * bytes,
+                    bytes);
+  return {};
+}
+
 void tpuc::attachTpuGroup(mlir::MLIRContext *context) {
   attachEvaluate<tpu::PackRowsOp, evaluatePackRows>(context);
   attachEvaluate<tpu::UnpackRowsOp, evaluateUnpackRows>(context);
+  attachEvaluate<tpu::TransposeOp, evaluateTranspose>(context);
 }

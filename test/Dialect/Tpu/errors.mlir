@@ -342,3 +342,11 @@ func.func @unstacked_rows_are_as_many(%arg0: tensor<1x12x8x8xi8>) {
   %0 = "tpu.UnpackRows"(%arg0) {rows = 4 : i64} : (tensor<1x12x8x8xi8>) -> tensor<1x3x16x8xi8>
   return
 }
+
+// -----
+
+func.func @transposed_rows_are_columns(%arg0: tensor<1x8x3x4xf16>) {
+  // expected-error @+1 {{makes 'tensor<1x8x12xf16>' of 'tensor<1x8x3x4xf16>'; expected its rows as columns, in 3 or 4 dimensions}}
+  %0 = "tpu.Transpose"(%arg0) : (tensor<1x8x3x4xf16>) -> tensor<1x8x12xf16>
+  return
+}

@@ -72,6 +72,8 @@ const TileRules &tileRules() {
                            [](tpu::PadOp op, TileLayout, const Spread &) { return padModel(op); })
           .add<tpu::PackRowsOp>(Asks::Channels, [](tpu::PackRowsOp op, TileLayout,
                                                    const Spread &) { return packRowsModel(op); })
+          .add<tpu::TransposeOp>(Asks::Channels, [](tpu::TransposeOp op, TileLayout,
+                                                    const Spread &) { return transposeModel(op); })
           .add<tpu::PReluOp>(Asks::Channels, [](tpu::PReluOp op, TileLayout,
                                                 const Spread &) { return preluModel(op); })
           .add<tpu::MatMulOp>(Asks::Rows, [](tpu::MatMulOp op, TileLayout layout,

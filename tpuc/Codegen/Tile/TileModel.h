@@ -128,6 +128,7 @@ llvm::SmallVector<TileLayout> tileLayoutsOf(llvm::ArrayRef<mlir::Operation *> la
 /// * softmax and layer norm: c the dimension in front of the axis, n those in front of that, w the
 ///   axis and what follows. Alone, c is everything in front of the axis
 /// * parts of the last dimension, and attention with all heads in a row: the same
+/// * transposed rows: the dimensions aligned as those of element-wise ops
 /// * reductions over the last dimensions: c everything in front, w what is reduced; of pictures in
 ///   a group n, c, h and w as others have them
 /// * softmax, pixel norm and reductions along a dimension with others behind it (`spanOf`): n is

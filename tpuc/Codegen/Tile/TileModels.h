@@ -67,6 +67,8 @@ Expected<TileModel> upsampleModel(tpu::UpsampleOp op);
 Expected<TileModel> interpModel(tpu::InterpOp op);
 /// Of rows under windows as channels.
 Expected<TileModel> packRowsModel(tpu::PackRowsOp op);
+/// Of channels as rows, or rows as channels.
+Expected<TileModel> transposeModel(tpu::TransposeOp op);
 /// Of constant channels behind those of pictures, or of what lies around pictures.
 Expected<TileModel> padModel(tpu::PadOp op);
 

@@ -185,6 +185,17 @@ Expected<TileModel> tiling::packRowsModel(tpu::PackRowsOp op) {
   return model;
 }
 
+Expected<TileModel> tiling::transposeModel(tpu::TransposeOp op) {
+  TileModel model{.operands = {},
+                  .result = *axisExtents(dimsOf(op.getOutput())),
+                  .isTileable = {true, false, false, false, false}};
+  OperandModel data{.isPresent = true, .extents = *axisExtents(dimsOf(op.getInput()))};
+  for (unsigned axis : {kAxisC, kAxisH, kAxisW})
+    data.maps[axis] = kWhole;
+  model.operands.push_back(data);
+  return model;
+}
+
 /// Rows around pictures are those at their edges, mirrored or not; columns lie in a lane.
 static Expected<TileModel> borderModel(tpu::PadOp op, ArrayRef<int64_t> pads) {
   const ArrayRef<int64_t> input = dimsOf(op.getInput());

@@ -145,3 +145,23 @@ LogicalResult tpu::UnpackRowsOp::verify() {
                                  << " rows side by side";
   return success();
 }
+
+LogicalResult tpu::TransposeOp::verify() {
+  const auto input = cast<RankedTensorType>(getInput().getType());
+  const auto output = cast<RankedTensorType>(getOutput().getType());
+  constexpr int64_t kLeast = 3, kMost = 4;
+  const auto isOfRows = [](RankedTensorType type) {
+    return type.hasStaticShape() && type.getRank() >= kLeast && type.getRank() <= kMost;
+  };
+  const auto elements = [](RankedTensorType type) {
+    return ShapedType::getNumElements(type.getShape().drop_front(2));
+  };
+  const bool fits =
+      isOfRows(input) && isOfRows(output) && input.getElementType() == output.getElementType() &&
+      input.getDimSize(0) == output.getDimSize(0) && input.getDimSize(1) == elements(output) &&
+      output.getDimSize(1) == elements(input);
+  if (!fits)
+    return emitOpError("makes ") << output << " of " << input
+                                 << "; expected its rows as columns, in 3 or 4 dimensions";
+  return success();
+}

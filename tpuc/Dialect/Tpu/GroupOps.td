@@ -194,4 +194,28 @@ def Tpu_UnpackRowsOp : Tpu_Op<"UnpackRows", [Pure, Tpu_SubNetInterface]> {
   let hasVerifier = 1;
 }
 
+def Tpu_TransposeOp : Tpu_Op<"Transpose", !listconcat([Pure], Tpu_LayerInterfaces)> {
+  let summary = "Rows as columns, in local memory";
+  let description = [{
+    Of an input [N, C, ...] whose dimensions behind the second have W elements:
+
+        output[n, w, c] = input[n, c, w]
+
+    Both may count w or c, what stands behind their second dimension, as the rows and columns of a
+    picture. A `tpu.Permute` and the reshapes around it move data in global memory; this is a layer
+    like others, and may be in one group with what makes the channels of pictures and what reads
+    them as rows of pixels, or the other way round.
+
+    Example:
+
+    ```mlir
+    %1 = "tpu.Transpose"(%0) : (tensor<1x8x4x4xf16>) -> tensor<1x16x8xf16>
+    %2 = "tpu.Transpose"(%1) : (tensor<1x16x8xf16>) -> tensor<1x8x4x4xf16>
+    ```
+  }];
+  let arguments = !con((ins AnyRankedTensor:$input), Tpu_LayerFacts);
+  let results = (outs AnyRankedTensor:$output);
+  let hasVerifier = 1;
+}
+
 #endif // TPUC_DIALECT_TPU_GROUPOPS

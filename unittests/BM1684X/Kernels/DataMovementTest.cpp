@@ -162,18 +162,31 @@ TEST(DataMovement, CopiesBetweenLayoutsAndLanes) {
 }
 
 TEST(DataMovement, TurnsInLocalMemory) {
-  for (DataType type : kTypes) {
-    Bench bench;
-    Tensor tensor = randomNumbers(type, {2, 33, 1, 70}, 4, -100, 100);
-    LocalTensor turned = bench.local(type, {2, 70, 1, 33});
-    expectOk(emitLocalTurn(bench.builder, bench.load(tensor), turned));
-    GlobalTensor stored = bench.store(turned);
-    bench.run();
-    expectSame(bench.get(stored),
-               picked(tensor, turned.shape, [](int64_t n, int64_t c, int64_t h, int64_t w) {
-                 return Extents{n, w, h, c};
-               }));
-  }
+  // Either side may be the longer one, and need several rounds of lanes.
+  for (const Extents &shape : {Extents{2, 33, 1, 70}, Extents{1, 130, 1, 67}})
+    for (DataType type : kTypes) {
+      Bench bench;
+      Tensor tensor = randomNumbers(type, Shape(std::span(shape)), 4, -100, 100);
+      LocalTensor turned = bench.local(type, {shape[0], shape[3], 1, shape[1]});
+      expectOk(emitLocalTurn(bench.builder, bench.load(tensor), turned));
+      GlobalTensor stored = bench.store(turned);
+      bench.run();
+      expectSame(bench.get(stored),
+                 picked(tensor, turned.shape, [](int64_t n, int64_t c, int64_t h, int64_t w) {
+                   return Extents{n, w, h, c};
+                 }));
+    }
+}
+
+TEST(DataMovement, TurnsByTheLongerSide) {
+  // A row of pixels: 400 elements of each of 64 lanes. Its rows become columns again.
+  Bench bench;
+  const LocalTensor rows = bench.local(DataType::F16, {1, 64, 1, 400});
+  const LocalTensor columns = bench.local(DataType::F16, {1, 400, 1, 64});
+  expectOk(emitLocalTurn(bench.builder, rows, columns));
+  expectOk(emitLocalTurn(bench.builder, columns, rows));
+  bench.run();
+  EXPECT_EQ(bench.computeCycles(), 2 * ceilDiv(400, 32));
 }
 
 TEST(DataMovement, TransposesOnTheWay) {

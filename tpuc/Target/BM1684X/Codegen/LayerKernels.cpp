@@ -317,6 +317,18 @@ Kernels packRowsKernels(tpu::PackRowsOp op, const TiledOp &tiled) {
       .scratch = scratchRoom(tiled)});
 }
 
+/// Channels as rows, or rows as channels. What a row of either holds follows itself.
+Kernels transposeKernels(const TiledOp &tiled) {
+  const auto asRows = [](LocalTensor tensor) {
+    tensor.shape = {tensor.shape[0], tensor.shape[1], 1, tensor.shape[2] * tensor.shape[3]};
+    return tensor;
+  };
+  const LocalTensor from = asRows(operandOf(tiled, 0));
+  const LocalTensor to = asRows(resultOf(tiled));
+  return std::vector<Kernel>{{[]() -> Expected<uint32_t> { return 0; },
+                              [=](Builder &builder) { return emitLocalTurn(builder, from, to); }}};
+}
+
 /// Elements of whatever type transfers bring.
 Expected<void> checkMoved(const TiledOp &tiled) {
   return bm168x::backend::checkElements(tiled.op,
@@ -366,6 +378,7 @@ KernelTable layerTable() {
       .add<tpu::PadOp>([](tpu::PadOp pad, Sliced tiled) { return padKernels(pad, tiled); })
       .add<tpu::PackRowsOp>(
           [](tpu::PackRowsOp rows, Sliced tiled) { return packRowsKernels(rows, tiled); })
+      .add<tpu::TransposeOp>([](Operation *, Sliced tiled) { return transposeKernels(tiled); })
       .add<tpu::ConcatOp>([](Operation *, Sliced tiled) { return concatKernels(tiled); });
 }
 

@@ -197,7 +197,7 @@ Command mapCommand(Builder &builder, unsigned opcode, unsigned sub, const LocalT
 }
 
 constexpr unsigned kTaylor = 12, kRsqrt = 17, kMac = 1, kSquaredSum = 20, kLaneCopy = 2,
-                   kLaneBroadcast = 3, kChannelsTurned = 1;
+                   kLaneBroadcast = 3, kColumnsTurned = 0, kChannelsTurned = 1;
 
 } // namespace
 
@@ -284,7 +284,10 @@ void addLaneCopy(Builder &builder, const LocalTensor &output, const LocalTensor 
 }
 
 void addTurned(Builder &builder, const LocalTensor &output, const LocalTensor &input) {
-  addBetweenLanes(builder, kChannelsTurned, output, input);
+  // Of many rows and columns, the command is taken that counts the longer side: whatever lies in
+  // other lanes takes its time.
+  const bool countsColumns = input.shape[1] > 1 && input.shape[3] > input.shape[1];
+  addBetweenLanes(builder, countsColumns ? kColumnsTurned : kChannelsTurned, output, input);
 }
 
 static void addWords(Builder &builder, const std::vector<uint32_t> &words, uint32_t address) {

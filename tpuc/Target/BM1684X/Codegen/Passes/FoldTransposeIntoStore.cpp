@@ -22,6 +22,7 @@
 #include "tpuc/Dialect/Tpu/MovementOps.h"
 #include "tpuc/Target/BM1684X/Codegen/OperandForm.h"
 #include "tpuc/Target/BM1684X/Codegen/Passes/Passes.h"
+#include "tpuc/Target/BM1684X/Codegen/Passes/Transposes.h"
 #include "tpuc/Target/BM1684X/Codegen/Stores.h"
 #include "tpuc/Target/BM1684X/Kernels/LocalTensor.h"
 
@@ -35,20 +36,11 @@ namespace tpuc::bm1684x::backend {
 // Not the machine's.
 using mlir::Operation;
 
-namespace {
-
-/// Dimensions [outer, rows, columns] that a permute turns to [outer, columns, rows].
-struct TransposePlan {
-  int64_t outer = 1, rows = 1, columns = 1;
-};
-
-int64_t product(ArrayRef<int64_t> dims) {
+static int64_t product(ArrayRef<int64_t> dims) {
   return std::accumulate(dims.begin(), dims.end(), int64_t{1}, std::multiplies<>());
 }
 
-/// None for permutes that do not exchange two neighbouring parts of the dimensions, the last one
-/// among them.
-std::optional<TransposePlan> turnOf(tpu::PermuteOp op) {
+std::optional<TransposePlan> transposePlan(tpu::PermuteOp op) {
   const RankedTensorType type = staticType(op.getInput());
   if (!type || !staticType(op.getOutput()))
     return std::nullopt;
@@ -73,6 +65,8 @@ std::optional<TransposePlan> turnOf(tpu::PermuteOp op) {
   };
   return TransposePlan{count(0, first), count(first, middle), count(middle, rank)};
 }
+
+namespace {
 
 /// The convolution whose result a permute alone reads, through reshapes, which are added to `path`,
 /// and rows that are stored below each other.
@@ -101,7 +95,7 @@ bool foldsTransposes(Operation *op) {
 /// How many groups of channels each image of a result [n, c, h, w] has, if a permute puts each of
 /// them behind the pixels.
 std::optional<int64_t> turnedGroups(tpu::PermuteOp op, ArrayRef<int64_t> dims) {
-  const std::optional<TransposePlan> turn = turnOf(op);
+  const std::optional<TransposePlan> turn = transposePlan(op);
   if (!turn || turn->columns != dims[2] * dims[3] || turn->outer % dims[0] != 0 ||
       turn->rows * turn->outer != dims[0] * dims[1])
     return std::nullopt;
@@ -120,14 +114,21 @@ std::optional<int64_t> planesSideBySide(tpu::PermuteOp op, ArrayRef<int64_t> dim
   return planes / dims[0];
 }
 
-Expected<void> foldTranspose(tpu::PermuteOp op, const Backend &backend) {
-  SmallVector<Operation *> path = {op};
-  Operation *producer = convolutionOf(op, path);
+/// A permute that the store of a convolution's result does.
+struct FoldedTranspose {
+  /// The permute, the reshapes in front of it, and the convolution.
+  SmallVector<Operation *> path;
+  int64_t groups = 1;
+};
+
+std::optional<FoldedTranspose> foldedTranspose(tpu::PermuteOp op, const Backend &backend) {
+  FoldedTranspose folded{.path = {op}};
+  Operation *producer = convolutionOf(op, folded.path);
   if (!producer || tpu::givesPixelRow(producer))
-    return {};
+    return std::nullopt;
   const RankedTensorType type = staticType(producer->getResult(0));
   if (!type || type.getRank() != 4)
-    return {};
+    return std::nullopt;
   const std::optional<int64_t> rows = tpu::storedRows(producer);
   std::optional<int64_t> groups = rows ? std::nullopt : turnedGroups(op, type.getShape());
   if (!groups) {
@@ -136,23 +137,35 @@ Expected<void> foldTranspose(tpu::PermuteOp op, const Backend &backend) {
     groups = planesSideBySide(op, dims);
   }
   if (!groups)
-    return {};
+    return std::nullopt;
   // What the host computes stays as it is.
   const Expected<Place> place = fittingPlaceOf(producer, backend);
   if (!place || *place != Place::Local || !foldsTransposes(producer))
+    return std::nullopt;
+  folded.path.push_back(producer);
+  folded.groups = *groups;
+  return folded;
+}
+
+Expected<void> foldTranspose(tpu::PermuteOp op, const Backend &backend) {
+  const std::optional<FoldedTranspose> folded = foldedTranspose(op, backend);
+  if (!folded)
     return {};
-  path.push_back(producer);
-  for (Operation *each : path)
+  for (Operation *each : folded->path)
     cast<tpu::StoredTurnedInterface>(each).setStoredTurnedAttr(
-        mlir::Builder(op->getContext()).getI64IntegerAttr(*groups));
+        mlir::Builder(op->getContext()).getI64IntegerAttr(folded->groups));
   return {};
 }
 
 } // namespace
 
+bool isFoldedIntoStore(tpu::PermuteOp op, const Backend &backend) {
+  return foldedTranspose(op, backend).has_value();
+}
+
 Expected<void> foldTransposeIntoStore(ModuleOp module, const Backend &backend) {
   const auto wants = [](tpu::PermuteOp op, const Backend &) {
-    return turnOf(op).has_value() || putsPlanesBehindChannels(op);
+    return transposePlan(op).has_value() || putsPlanesBehindChannels(op);
   };
   return rewriteOps<tpu::PermuteOp>(module, backend, wants, foldTranspose);
 }

@@ -15,6 +15,7 @@ namespace tpuc::bm1684x::backend {
 #define GEN_PASS_DEF_GEMVTOCONV
 #define GEN_PASS_DEF_LUTTOARITH
 #define GEN_PASS_DEF_PACKROWS
+#define GEN_PASS_DEF_TRANSPOSEINGROUPS
 #define GEN_PASS_DEF_FOLDTRANSPOSEINTOSTORE
 #define GEN_PASS_DEF_PERMUTEBYTRANSPOSES
 #include "tpuc/Target/BM1684X/Codegen/Passes/Passes.h.inc"
@@ -54,6 +55,7 @@ template struct OwnPass<impl::MergeGroupsBase, mergeGroups>;
 template struct OwnPass<impl::GemvToConvBase, gemvToConv>;
 template struct OwnPass<impl::LutToArithBase, lutToArith>;
 template struct OwnPass<impl::PackRowsBase, packRows>;
+template struct OwnPass<impl::TransposeInGroupsBase, transposeInGroups>;
 template struct OwnPass<impl::FoldTransposeIntoStoreBase, foldTransposeIntoStore>;
 template struct OwnPass<impl::PermuteByTransposesBase, permuteByTransposes>;
 
@@ -67,6 +69,7 @@ ArrayRef<OptionalPass> ownPasses() {
       // What a table takes counts where rows become channels.
       {Stage::Refine, [] { return createLutToArith(); }},
       {Stage::Refine, [] { return createPackRows(); }},
+      {Stage::Refine, [] { return createTransposeInGroups(); }},
       {Stage::Refine, [] { return createFoldTransposeIntoStore(); }},
       // What a store permutes costs nothing.
       {Stage::Refine, [] { return createPermuteByTransposes(); }},

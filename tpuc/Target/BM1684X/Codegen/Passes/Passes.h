@@ -29,6 +29,7 @@ Expected<void> mergeGroups(mlir::ModuleOp module, const codegen::Backend &backen
 Expected<void> gemvToConv(mlir::ModuleOp module, const codegen::Backend &backend);
 Expected<void> lutToArith(mlir::ModuleOp module, const codegen::Backend &backend);
 Expected<void> packRows(mlir::ModuleOp module, const codegen::Backend &backend);
+Expected<void> transposeInGroups(mlir::ModuleOp module, const codegen::Backend &backend);
 Expected<void> foldTransposeIntoStore(mlir::ModuleOp module, const codegen::Backend &backend);
 Expected<void> permuteByTransposes(mlir::ModuleOp module, const codegen::Backend &backend);
 

@@ -68,6 +68,17 @@ def PackRows : Pass<"pack-rows", "::mlir::ModuleOp"> {
   let dependentDialects = ["::tpuc::top::TopDialect", "::tpuc::tpu::TpuDialect"];
 }
 
+def TransposeInGroups : Pass<"transpose-in-groups", "::mlir::ModuleOp"> {
+  let summary = "Transpose in local memory between pictures and rows";
+  let description = [{
+    A permute that makes [n, c, w] of [n, w, c], and the reshapes around it that count w or c as the
+    rows and columns of a picture, become a `tpu.Transpose`, if the layers around take fewer cycles
+    by estimate. What makes pictures and what reads their pixels as rows can be in one group then,
+    and the other way round.
+  }];
+  let dependentDialects = ["::tpuc::top::TopDialect", "::tpuc::tpu::TpuDialect"];
+}
+
 def FoldTransposeIntoStore : Pass<"fold-transpose-into-store", "::mlir::ModuleOp"> {
   let summary = "Let the transfer that stores a convolution's result permute it";
   let description = [{

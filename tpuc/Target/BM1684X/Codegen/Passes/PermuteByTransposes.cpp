@@ -20,6 +20,7 @@
 #include "tpuc/Dialect/Tpu/GroupOps.h"
 #include "tpuc/Dialect/Tpu/MovementOps.h"
 #include "tpuc/Target/BM1684X/Codegen/Passes/Passes.h"
+#include "tpuc/Target/BM1684X/Codegen/Passes/Transposes.h"
 
 #include "llvm/Support/MathExtras.h"
 
@@ -33,6 +34,35 @@ namespace tpuc::bm1684x::backend {
 
 // Not the machine's.
 using mlir::Operation;
+
+static SmallVector<int64_t> permutedDims(ArrayRef<int64_t> dims, ArrayRef<int64_t> order) {
+  SmallVector<int64_t> made;
+  for (int64_t source : order)
+    made.push_back(dims[static_cast<size_t>(source)]);
+  return made;
+}
+
+Expected<SmallVector<int64_t>> permuteCycles(RankedTensorType type, ArrayRef<int64_t> order,
+                                             Location loc, const Backend &backend) {
+  constexpr uint64_t kPage = 4096;
+  const auto base = static_cast<int64_t>(backend.info().global.modelBase);
+  const RankedTensorType result = type.clone(permutedDims(type.getShape(), order));
+  const auto behind = static_cast<int64_t>(llvm::alignTo(globalBytes(type), kPage));
+  Block block;
+  OpBuilder builder(type.getContext());
+  OperationState state(loc, tpu::PermuteOp::getOperationName());
+  state.addOperands(block.addArgument(withAddress(type, base), loc));
+  state.addTypes(withAddress(result, base + behind));
+  state.addAttribute("order", builder.getI64ArrayAttr(order));
+  builder.setInsertionPointToEnd(&block);
+  Operation *op = builder.create(state);
+  return backend.runCycles([&](Emitter &emitter) -> Expected<void> {
+    emitter.beginLayer(op);
+    if (Expected<void> moved = emitter.move(op); !moved)
+      return moved;
+    return emitter.endSubNet();
+  });
+}
 
 namespace {
 
@@ -71,43 +101,13 @@ std::optional<Exchange> exchangeOf(tpu::PermuteOp op) {
   return Exchange{count(0, first), count(first, middle), count(middle, last), count(last, rank)};
 }
 
-SmallVector<int64_t> permutedDims(ArrayRef<int64_t> dims, ArrayRef<int64_t> order) {
-  SmallVector<int64_t> made;
-  for (int64_t source : order)
-    made.push_back(dims[static_cast<size_t>(source)]);
-  return made;
-}
-
-/// The cycles of a permute of a dense tensor by itself, by each set of timing parameters.
-Expected<SmallVector<int64_t>> cyclesOf(RankedTensorType type, ArrayRef<int64_t> order,
-                                        Location loc, const Backend &backend) {
-  constexpr uint64_t kPage = 4096;
-  const auto base = static_cast<int64_t>(backend.info().global.modelBase);
-  const RankedTensorType result = type.clone(permutedDims(type.getShape(), order));
-  const auto behind = static_cast<int64_t>(llvm::alignTo(globalBytes(type), kPage));
-  Block block;
-  OpBuilder builder(type.getContext());
-  OperationState state(loc, tpu::PermuteOp::getOperationName());
-  state.addOperands(block.addArgument(withAddress(type, base), loc));
-  state.addTypes(withAddress(result, base + behind));
-  state.addAttribute("order", builder.getI64ArrayAttr(order));
-  builder.setInsertionPointToEnd(&block);
-  Operation *op = builder.create(state);
-  return backend.runCycles([&](Emitter &emitter) -> Expected<void> {
-    emitter.beginLayer(op);
-    if (Expected<void> moved = emitter.move(op); !moved)
-      return moved;
-    return emitter.endSubNet();
-  });
-}
-
 /// Whether both transposes together take clearly less than the copy, by every set of parameters.
 bool isWorthwhile(RankedTensorType type, Location loc, const Backend &backend) {
   constexpr double kClearly = 0.9;
-  const Expected<SmallVector<int64_t>> copied = cyclesOf(type, kExchanged, loc, backend);
-  const Expected<SmallVector<int64_t>> first = cyclesOf(type, kFirst, loc, backend);
+  const Expected<SmallVector<int64_t>> copied = permuteCycles(type, kExchanged, loc, backend);
+  const Expected<SmallVector<int64_t>> first = permuteCycles(type, kFirst, loc, backend);
   const Expected<SmallVector<int64_t>> second =
-      cyclesOf(type.clone(permutedDims(type.getShape(), kFirst)), kSecond, loc, backend);
+      permuteCycles(type.clone(permutedDims(type.getShape(), kFirst)), kSecond, loc, backend);
   if (!copied || !first || !second)
     return false;
   return llvm::all_of(llvm::zip_equal(*copied, *first, *second), [&](const auto &each) {
