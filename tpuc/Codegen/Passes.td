@@ -42,8 +42,8 @@ def Decompose : Pass<"decompose", "::mlir::ModuleOp"> {
   let summary = "Express ops without a kernel by those that have one";
   let description = [{
     An op that the module's chip cannot compute as it stands becomes several others that give the
-    same: recurrent cells become one for each direction, with their constants filled up to whole
-    lines of lanes; reductions over separate dimensions, or by norms and logarithms, become a
+    same: recurrent cells get constants filled up to whole lines of lanes, and become one for each
+    direction where the chip computes only one at once; reductions over separate dimensions, or by norms and logarithms, become a
     transposition and reductions of rows; running sums products with a triangle; windows over three
     dimensions two over fewer; convolutions with computed filters products with what lies under each
     tap; scatters by constant indices concatenations or gathers; products and convolutions whose

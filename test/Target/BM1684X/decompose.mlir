@@ -1,12 +1,10 @@
-// Recurrent cells become one for each direction, with whole lines of units.
+// Recurrent cells have whole lines of units, and both directions stay one cell.
 // RUN: tpuc-opt %s --shape-infer --chip-assign=chip=bm1684x --convert-top-to-tpu=mode=F32 --decompose --mlir-print-debuginfo --mlir-print-local-scope | FileCheck %s
 
-// CHECK: %[[W:.*]] = "top.Weight"() : () -> tensor<1x192x3xf32> loc("y_forward_filter")
-// CHECK: %[[U:.*]] = "top.Weight"() : () -> tensor<1x192x64xf32> loc("y_backward_recurrence")
-// CHECK: %[[B:.*]] = "top.Weight"() : () -> tensor<1x384xf32> loc("y_backward_bias")
-// CHECK: "tpu.GRU"(%{{.*}}, %[[W]], {{.*}}direction = "forward", hidden_size = 64 : i64{{.*}} -> (tensor<5x1x2x64xf32>, none) loc("y_forward")
-// CHECK: "tpu.GRU"(%{{.*}}, %{{.*}}, %[[U]], %[[B]], {{.*}}direction = "reverse"{{.*}} loc("y_backward")
-// CHECK: "tpu.Concat"{{.*}} -> tensor<5x2x2x64xf32>
+// CHECK: %[[W:.*]] = "top.Weight"() : () -> tensor<2x192x3xf32> loc("y_both_filter")
+// CHECK: %[[U:.*]] = "top.Weight"() : () -> tensor<2x192x64xf32> loc("y_both_recurrence")
+// CHECK: %[[B:.*]] = "top.Weight"() : () -> tensor<2x384xf32> loc("y_both_bias")
+// CHECK: "tpu.GRU"(%{{.*}}, %[[W]], %[[U]], %[[B]], {{.*}}direction = "bidirectional", hidden_size = 64 : i64{{.*}} -> (tensor<5x2x2x64xf32>, none) loc("y_both")
 // CHECK: "tpu.Slice"{{.*}} -> tensor<5x2x2x4xf32> loc("y")
 // CHECK: "tpu.Concat"{{.*}} -> tensor<2x2x4xf32> loc("last")
 // What an LSTM keeps in its cell is a cell of its own.

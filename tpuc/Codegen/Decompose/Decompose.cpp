@@ -47,8 +47,9 @@ constexpr bool (*kRowDivisions[])(OpMaker &) = {decomposeSmallGroupNorm, decompo
                                                 decomposeLongPool,       decomposeLargePool,
                                                 decomposeLongNorm,       decomposeLongSoftmax};
 
-/// Of products of which no tile fits.
-constexpr bool (*kDivisions[])(OpMaker &) = {decomposeLongMatMul, decomposeLongConv};
+/// Of products and cells of which no tile fits.
+constexpr bool (*kDivisions[])(OpMaker &) = {decomposeLongMatMul, decomposeLongConv,
+                                             decomposeLongRecurrent};
 
 /// Whether `is` holds for all tensors of an op.
 template <typename Predicate> bool allTensors(Operation *op, Predicate is) {

@@ -8,6 +8,7 @@
 
 #include "tpuc/Codegen/Decompose/Decompositions.h"
 #include "tpuc/Codegen/Layers.h"
+#include "tpuc/Codegen/Tile/Tiling.h"
 #include "tpuc/Dialect/Top/ShapeInference.h"
 #include "tpuc/Dialect/Top/TypeUtils.h"
 #include "tpuc/Dialect/Tpu/RecurrentOps.h"
@@ -21,24 +22,29 @@ using namespace tpuc::codegen;
 
 namespace {
 
-/// The tensor [1, ...] of one direction of [directions, blocks, units, width], with units and width
-/// filled up with 0.
+/// Directions that one cell computes.
+struct Directions {
+  int64_t first = 0, count = 1;
+};
+
+/// The tensor [count, ...] of some directions of [directions, blocks, units, width], with units and
+/// width filled up with 0.
 struct UnitLayout {
   int64_t blocks = 1, units = 1, paddedUnits = 1, width = 1, paddedWidth = 1;
 };
 
-Tensor directionOf(const Tensor &all, int64_t direction, const UnitLayout &layout,
-                   ArrayRef<int64_t> dims) {
+Tensor partOf(const Tensor &all, const Directions &part, const UnitLayout &layout,
+              ArrayRef<int64_t> dims) {
   Tensor one(all.type(), Shape(std::span(dims.data(), dims.size())));
   const std::span<const std::byte> from = all.rawBytes();
   const std::span<std::byte> to = one.mutableBytes();
   std::ranges::fill(to, std::byte{0});
   const auto row = static_cast<size_t>(byteSize(all.type(), layout.width));
   const auto paddedRow = static_cast<size_t>(byteSize(all.type(), layout.paddedWidth));
-  for (int64_t block = 0; block < layout.blocks; ++block)
+  for (int64_t block = 0; block < part.count * layout.blocks; ++block)
     for (int64_t unit = 0; unit < layout.units; ++unit) {
       const auto source =
-          static_cast<size_t>((direction * layout.blocks + block) * layout.units + unit);
+          static_cast<size_t>((part.first * layout.blocks + block) * layout.units + unit);
       const auto target = static_cast<size_t>(block * layout.paddedUnits + unit);
       std::ranges::copy(from.subspan(source * row, row),
                         to.subspan(target * paddedRow, row).begin());
@@ -66,26 +72,25 @@ public:
         paddedUnits(static_cast<int64_t>(
             llvm::alignTo(op.getHiddenSize(), maker.backend.tileUnit(op, kAxisC)))) {}
 
-  bool run() {
+  /// `isDivided`: into one cell for each direction, also where the chip computes both at once.
+  bool run(bool isDivided) {
     dropUnusedStates();
     if (!isKnown())
       return false;
-    Value input = op.getInput();
+    input = op.getInput();
     if (op.getBatchFirst())
       input = maker.permuted(input, {1, 0, 2}, "steps");
     steps = OpMaker::dimsOf(input)[0];
     samples = OpMaker::dimsOf(input)[1];
-    for (int64_t direction = 0; direction < directions; ++direction)
-      operands.push_back(operandsOf(input, direction));
+    divide(isDivided);
+    for (Cell &each : cells)
+      addStates(each);
     if constexpr (requires { op.getYC(); })
       if (isWanted(kCellResult))
         maker.replace(kCellResult, lastCell());
     if (!isWanted(0) && !isWanted(1))
       return true;
-    SmallVector<Value> parts;
-    for (int64_t direction = 0; direction < directions; ++direction)
-      parts.push_back(cell(direction, 0, {steps, 1, samples, paddedUnits}));
-    Value all = maker.joined(parts, 1, "directions");
+    Value all = resultsOf(0, 1, "directions");
     // [steps, directions, samples, units]
     all = maker.sliced(all, 3, 0, units, "units");
     if (isWanted(1))
@@ -134,17 +139,32 @@ private:
 
   bool isReversed(int64_t direction) { return direction == 1 || op.getDirection() == "reverse"; }
 
-  /// A constant operand of one direction.
-  Value constant(unsigned index, int64_t direction, const UnitLayout &layout,
+  /// Makes the cells, which have no states yet.
+  void divide(bool isDivided) {
+    if (directions == 2 && !isDivided) {
+      cells.push_back(withoutStates({0, 2}));
+      Operation *tried = resultOf(cells.front(), 0).getDefiningOp();
+      const bool isComputed = maker.backend.placeOf(tried).has_value();
+      tried->erase();
+      if (isComputed)
+        return;
+      cells.clear();
+    }
+    for (int64_t direction = 0; direction < directions; ++direction)
+      cells.push_back(withoutStates({direction, 1}));
+  }
+
+  /// A constant operand of some directions, [count, `blocks` * units, width].
+  Value constant(unsigned index, const Directions &part, const UnitLayout &layout,
                  ArrayRef<int64_t> dims, StringRef what) {
     if (isa<NoneType>(op->getOperand(index).getType()))
       return maker.none();
-    return maker.weight(
-        directionOf(*OpMaker::constantOf(op->getOperand(index)), direction, layout, dims), what);
+    return maker.weight(partOf(*OpMaker::constantOf(op->getOperand(index)), part, layout, dims),
+                        what);
   }
 
-  /// The state [1, samples, units] in which a direction begins.
-  Value initial(unsigned index, int64_t direction) {
+  /// The state [count, samples, units] in which some directions begin.
+  Value initial(unsigned index, const Directions &part) {
     if (index >= op->getNumOperands() || isa<NoneType>(op->getOperand(index).getType()))
       return maker.none();
     Value state = op->getOperand(index);
@@ -155,54 +175,75 @@ private:
       return maker.none();
     if (op.getBatchFirst())
       state = maker.permuted(state, {1, 0, 2}, "states");
-    state = maker.part(state, 0, direction, 1, "state");
+    state = maker.part(state, 0, part.first, part.count, "state");
     if (paddedUnits == units)
       return state;
-    const std::array<int64_t, 3> dims = {1, samples, paddedUnits - units};
+    const std::array<int64_t, 3> dims = {part.count, samples, paddedUnits - units};
     Tensor zeros(*storageDataType(state.getType()), Shape(std::span(dims)));
     std::ranges::fill(zeros.mutableBytes(), std::byte{0});
     return maker.joined({state, maker.weight(zeros, "no_state")}, 2, "whole_state");
   }
 
-  std::string nameOf(int64_t direction) { return isReversed(direction) ? "backward" : "forward"; }
+  std::string nameOf(const Directions &part) {
+    return part.count == 2 ? "both" : isReversed(part.first) ? "backward" : "forward";
+  }
 
-  SmallVector<Value> operandsOf(Value input, int64_t direction) {
-    const std::string what = nameOf(direction);
+  /// A cell and its operands.
+  struct Cell {
+    Directions part;
+    SmallVector<Value> operands;
+  };
+
+  Cell withoutStates(const Directions &part) {
+    const std::string what = nameOf(part);
     const int64_t inputs = OpMaker::dimsOf(input)[2];
-    SmallVector<Value> made = {
-        input,
-        constant(kFilter, direction, {gates, units, paddedUnits, inputs, inputs},
-                 {1, gates * paddedUnits, inputs}, what + "_filter"),
-        constant(kRecurrence, direction, {gates, units, paddedUnits, units, paddedUnits},
-                 {1, gates * paddedUnits, paddedUnits}, what + "_recurrence"),
-        constant(kBias, direction, {2 * gates, units, paddedUnits}, {1, 2 * gates * paddedUnits},
-                 what + "_bias"),
-        maker.none(),
-        initial(kInitialHidden, direction)};
-    if constexpr (requires { op.getInitialC(); })
-      made.append({initial(kInitialCell, direction), maker.none()});
+    Cell made{part,
+              {input,
+               constant(kFilter, part, {gates, units, paddedUnits, inputs, inputs},
+                        {part.count, gates * paddedUnits, inputs}, what + "_filter"),
+               constant(kRecurrence, part, {gates, units, paddedUnits, units, paddedUnits},
+                        {part.count, gates * paddedUnits, paddedUnits}, what + "_recurrence"),
+               constant(kBias, part, {2 * gates, units, paddedUnits},
+                        {part.count, 2 * gates * paddedUnits}, what + "_bias")}};
+    made.operands.append(op->getNumOperands() - made.operands.size(), maker.none());
     return made;
   }
 
-  /// Result `index` of one direction's cell, alone.
-  Value cell(int64_t direction, unsigned index, ArrayRef<int64_t> dims) {
+  void addStates(Cell &cell) {
+    cell.operands[kInitialHidden] = initial(kInitialHidden, cell.part);
+    if constexpr (requires { op.getInitialC(); })
+      cell.operands[kInitialCell] = initial(kInitialCell, cell.part);
+  }
+
+  /// Result `index` of a cell, alone.
+  Value resultOf(const Cell &of, unsigned index) {
     NamedAttrList attributes(op->getAttrDictionary());
     attributes.set("hidden_size", maker.builder.getI64IntegerAttr(paddedUnits));
     attributes.set("batch_first", maker.builder.getBoolAttr(false));
     attributes.set("direction",
-                   maker.builder.getStringAttr(isReversed(direction) ? "reverse" : "forward"));
+                   maker.builder.getStringAttr(of.part.count == 2          ? "bidirectional"
+                                               : isReversed(of.part.first) ? "reverse"
+                                                                           : "forward"));
+    SmallVector<int64_t> dims = {of.part.count, samples, paddedUnits};
+    if (index == 0)
+      dims.insert(dims.begin(), steps);
     SmallVector<Type> results(op->getNumResults(), maker.builder.getNoneType());
     results[index] = OpMaker::typeOf(op.getInput()).clone(dims);
-    return maker.make(Op::getOperationName(), nameOf(direction) + (index == 0 ? "" : "_cell"),
-                      results, operands[static_cast<size_t>(direction)], attributes);
+    return maker.make(Op::getOperationName(), nameOf(of.part) + (index == 0 ? "" : "_cell"),
+                      results, of.operands, attributes);
+  }
+
+  /// Result `index` of all cells, whose directions are dimension `axis`.
+  Value resultsOf(unsigned index, int64_t axis, StringRef what) {
+    SmallVector<Value> parts;
+    for (const Cell &each : cells)
+      parts.push_back(resultOf(each, index));
+    return maker.joined(parts, axis, what);
   }
 
   /// The cells behind the last step: computed again, as a cell gives one result.
   Value lastCell() {
-    SmallVector<Value> cells;
-    for (int64_t direction = 0; direction < directions; ++direction)
-      cells.push_back(cell(direction, kCellResult, {1, samples, paddedUnits}));
-    Value states = maker.sliced(maker.joined(cells, 0, "cells"), 2, 0, units, "cell_units");
+    Value states = maker.sliced(resultsOf(kCellResult, 0, "cells"), 2, 0, units, "cell_units");
     if (op.getBatchFirst())
       return maker.permuted(states, {1, 0, 2}, "cells_turned");
     return maker.makeLike<tpu::CopyOp>("cell_states", states);
@@ -223,19 +264,27 @@ private:
   OpMaker &maker;
   Op op;
   int64_t gates, directions, units, paddedUnits;
+  Value input; ///< [steps, samples, inputs]
   int64_t steps = 1, samples = 1;
-  /// Of the cell of each direction.
-  SmallVector<SmallVector<Value>> operands;
+  SmallVector<Cell> cells;
 };
+
+bool decompose(OpMaker &maker, bool isDivided) {
+  if (auto lstm = dyn_cast<tpu::LSTMOp>(maker.op))
+    return Recurrent(maker, lstm).run(isDivided);
+  if (auto gru = dyn_cast<tpu::GRUOp>(maker.op))
+    return Recurrent(maker, gru).run(isDivided);
+  if (auto rnn = dyn_cast<tpu::RNNOp>(maker.op))
+    return Recurrent(maker, rnn).run(isDivided);
+  return false;
+}
 
 } // namespace
 
-bool codegen::decomposeRecurrent(OpMaker &maker) {
-  if (auto lstm = dyn_cast<tpu::LSTMOp>(maker.op))
-    return Recurrent(maker, lstm).run();
-  if (auto gru = dyn_cast<tpu::GRUOp>(maker.op))
-    return Recurrent(maker, gru).run();
-  if (auto rnn = dyn_cast<tpu::RNNOp>(maker.op))
-    return Recurrent(maker, rnn).run();
-  return false;
+bool codegen::decomposeRecurrent(OpMaker &maker) { return decompose(maker, /*isDivided=*/false); }
+
+bool codegen::decomposeLongRecurrent(OpMaker &maker) {
+  return isa<tpu::LSTMOp, tpu::GRUOp, tpu::RNNOp>(maker.op) &&
+         OpMaker::dimsOf(maker.op->getOperand(kFilter))[0] == 2 &&
+         !fittingPlaceOf(maker.op, maker.backend) && decompose(maker, /*isDivided=*/true);
 }

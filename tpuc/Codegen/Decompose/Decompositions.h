@@ -21,8 +21,9 @@ namespace tpuc::codegen {
 // and gives its users their results; the op itself stays, without users. Says no, and makes
 // nothing, where it does not know the op or its form.
 
-/// LSTM, GRU and RNN: one cell for each direction, with as many units as whole lines of lanes, the
-/// steps in front of the samples, and nothing but the steps' results.
+/// LSTM, GRU and RNN: with as many units as whole lines of lanes, the steps in front of the
+/// samples, and nothing but the steps' results. Both directions are one cell where the chip has a
+/// kernel for that, else two.
 bool decomposeRecurrent(OpMaker &maker);
 
 /// Reductions over dimensions with others between them; norms, and logarithms of sums.
@@ -148,6 +149,8 @@ bool decomposeComputedFilter(OpMaker &maker);
 /// until they are added. Says no where a tile fits.
 bool decomposeLongMatMul(OpMaker &maker);
 bool decomposeLongConv(OpMaker &maker);
+/// Both directions of a recurrent cell of which no tile fits local memory: a cell for each.
+bool decomposeLongRecurrent(OpMaker &maker);
 
 // Rows so long that no tile fits local memory: parts of them, whose sums and maxima are put
 // together in F32. Each says no where a tile fits.

@@ -133,9 +133,9 @@ llvm::SmallVector<TileLayout> tileLayoutsOf(llvm::ArrayRef<mlir::Operation *> la
 ///   a group n, c, h and w as others have them
 /// * softmax, pixel norm and reductions along a dimension with others behind it (`spanOf`): n is
 ///   what stands in front of it, w that dimension and c what stands behind it
-/// * recurrent cells: c the features, w the steps of all samples; `c` of filters and biases are
-///   their gates' units. One direction, of which Y is wanted, or of an LSTM the last state of the
-///   cell
+/// * recurrent cells: c the features, w the steps of all samples, of the result those of all
+///   directions; `c` of filters and biases are the units of all gates and directions. Y is wanted,
+///   or of an LSTM the last state of the cell
 /// * element-wise ops: the dimensions aligned at the end as in broadcasting; of fewer than 4
 ///   dimensions the first is n, the second c, the third w (one alone: c), of more h is what lies
 ///   between. In layout of rows, n, c and w are as in products. Alone, where that would leave most

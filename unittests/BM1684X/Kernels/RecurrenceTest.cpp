@@ -26,6 +26,7 @@ struct CellCase {
   bool hasStates;
   bool isReversed;
   bool resetsProduct;
+  int64_t directions = 1;
 };
 
 constexpr int64_t kInputs = 20, kUnits = 128, kSteps = 5;
@@ -59,26 +60,31 @@ Reference referenceOf(const CellCase &test, DataType type) {
     const Shape shape(std::span(dims.begin(), dims.size()));
     return convert(randomNumbers(type, shape, seed, -0.4, 0.4), DataType::F32);
   };
+  const int64_t directions = test.directions;
   Reference made{numbers({kSteps, test.batch, kInputs}, 1),
-                 numbers({1, gates * kUnits, kInputs}, 2),
-                 numbers({1, gates * kUnits, kUnits}, 3),
-                 convert(numbers({1, 2 * gates * kUnits}, 4), DataType::F32),
-                 numbers({1, test.batch, kUnits}, 5),
-                 numbers({1, test.batch, kUnits}, 6),
-                 numbers({kSteps, 1, test.batch, kUnits}, 7),
-                 numbers({1, test.batch, kUnits}, 8)};
+                 numbers({directions, gates * kUnits, kInputs}, 2),
+                 numbers({directions, gates * kUnits, kUnits}, 3),
+                 convert(numbers({directions, 2 * gates * kUnits}, 4), DataType::F32),
+                 numbers({directions, test.batch, kUnits}, 5),
+                 numbers({directions, test.batch, kUnits}, 6),
+                 numbers({kSteps, directions, test.batch, kUnits}, 7),
+                 numbers({directions, test.batch, kUnits}, 8)};
   kernels::RecurrentParams params;
   params.kind = test.kind == CellKind::Lstm  ? kernels::CellKind::Lstm
                 : test.kind == CellKind::Gru ? kernels::CellKind::Gru
                                              : kernels::CellKind::Rnn;
   params.hidden = kUnits;
   params.reversed = {test.isReversed};
+  params.reversed.resize(static_cast<size_t>(directions), true);
   const std::vector<std::string> names = {"Sigmoid", "Tanh", "Tanh"};
-  params.activations = *kernels::parseActivations(
-      test.kind == CellKind::Rnn   ? std::vector<std::string>{"Tanh"}
-      : test.kind == CellKind::Gru ? std::vector<std::string>{"Sigmoid", "Tanh"}
-                                   : names,
-      {}, {});
+  std::vector<std::string> functions = test.kind == CellKind::Rnn ? std::vector<std::string>{"Tanh"}
+                                       : test.kind == CellKind::Gru
+                                           ? std::vector<std::string>{"Sigmoid", "Tanh"}
+                                           : names;
+  const std::vector<std::string> ofOne = functions;
+  for (int64_t direction = 1; direction < directions; ++direction)
+    functions.insert(functions.end(), ofOne.begin(), ofOne.end());
+  params.activations = *kernels::parseActivations(functions, {}, {});
   params.linearBeforeReset = test.resetsProduct;
   ThreadPool pool(1);
   const Tensor *hidden = test.hasStates ? &made.hidden : nullptr;
@@ -91,9 +97,9 @@ Reference referenceOf(const CellCase &test, DataType type) {
   return made;
 }
 
-/// A filter [1, rows, columns] as the kernel wants it, at an address of local memory.
+/// A filter [directions, rows, columns] as the kernel wants it, at an address of local memory.
 uint32_t loadFilter(Bench &bench, DataType type, const Tensor &filter) {
-  const Extents shape = {filter.shape()[1], filter.shape()[2], 1, 1};
+  const Extents shape = {filter.shape()[0] * filter.shape()[1], filter.shape()[2], 1, 1};
   const std::vector<uint8_t> packed = packFilter(type, shape, bytesOf(convert(filter, type)));
   return bench.load(tensorOf(type, packedFilterShape(type, shape), packed), Layout::Compact)
       .address;
@@ -108,7 +114,7 @@ Recurrence loaded(Bench &bench, const CellCase &test, DataType type, const Refer
   Recurrence cell;
   cell.kind = test.kind;
   cell.input = rows(reference.input);
-  cell.output = bench.local(type, {1, kUnits, 1, kSteps * test.batch});
+  cell.output = bench.local(type, {1, kUnits, 1, kSteps * test.directions * test.batch});
   cell.filterAddress = loadFilter(bench, type, reference.filter);
   cell.recurrenceAddress = loadFilter(bench, type, reference.recurrence);
   cell.biasAddress =
@@ -119,17 +125,19 @@ Recurrence loaded(Bench &bench, const CellCase &test, DataType type, const Refer
   if (test.hasStates && test.kind == CellKind::Lstm)
     cell.initialCell = rows(reference.cell);
   cell.batch = test.batch;
+  cell.directions = test.directions;
   cell.isReversed = test.isReversed;
   cell.resetsProduct = test.resetsProduct;
   return cell;
 }
 
 TEST(Recurrence, CellsGiveWhatTheInterpreterGives) {
-  const CellCase cases[] = {{CellKind::Lstm, 1, false, false, false},
-                            {CellKind::Lstm, 3, true, true, false},
-                            {CellKind::Gru, 1, true, false, false},
-                            {CellKind::Gru, 2, false, true, true},
-                            {CellKind::Rnn, 2, true, false, false}};
+  const CellCase cases[] = {
+      {CellKind::Lstm, 1, false, false, false},    {CellKind::Lstm, 3, true, true, false},
+      {CellKind::Gru, 1, true, false, false},      {CellKind::Gru, 2, false, true, true},
+      {CellKind::Rnn, 2, true, false, false},      {CellKind::Lstm, 1, true, false, false, 2},
+      {CellKind::Lstm, 3, false, false, false, 2}, {CellKind::Gru, 1, false, false, true, 2},
+      {CellKind::Gru, 2, true, false, false, 2},   {CellKind::Rnn, 1, false, false, false, 2}};
   for (const CellCase &test : cases)
     for (DataType type : kFloatTypes) {
       SCOPED_TRACE(testing::Message() << static_cast<int>(test.kind) << " " << dataTypeName(type));
@@ -140,39 +148,52 @@ TEST(Recurrence, CellsGiveWhatTheInterpreterGives) {
       expectOk(emitRecurrence(bench.builder, cell));
       const GlobalTensor stored = bench.store(cell.output);
       bench.run();
-      const Tensor wanted = turned(reshaped(reference.y, {kSteps * test.batch, kUnits}));
+      const Tensor wanted =
+          turned(reshaped(reference.y, {kSteps * test.directions * test.batch, kUnits}));
       expectClose(bench.get(stored), convert(wanted, type));
     }
 }
 
 TEST(Recurrence, TheStateOfAnLstmInsteadOfItsResult) {
-  const CellCase test{CellKind::Lstm, 2, true, false, false};
-  const Reference reference = referenceOf(test, DataType::F32);
+  for (int64_t directions : {1, 2}) {
+    const CellCase test{CellKind::Lstm, 2, true, false, false, directions};
+    const Reference reference = referenceOf(test, DataType::F32);
+    Bench bench;
+    Recurrence cell = loaded(bench, test, DataType::F32, reference);
+    cell.givesCell = true;
+    cell.output = bench.local(DataType::F32, {1, kUnits, 1, directions * test.batch});
+    cell.scratch = bench.scratch(recurrenceScratch(cell));
+    expectOk(emitRecurrence(bench.builder, cell));
+    const GlobalTensor stored = bench.store(cell.output);
+    bench.run();
+    expectClose(bench.get(stored),
+                turned(reshaped(reference.lastCell, {directions * test.batch, kUnits})));
+  }
+}
+
+int64_t cyclesOfStep(const CellCase &test) {
   Bench bench;
-  Recurrence cell = loaded(bench, test, DataType::F32, reference);
-  cell.givesCell = true;
-  cell.output = bench.local(DataType::F32, {1, kUnits, 1, test.batch});
+  Recurrence cell = loaded(bench, test, DataType::F16, referenceOf(test, DataType::F16));
   cell.scratch = bench.scratch(recurrenceScratch(cell));
   expectOk(emitRecurrence(bench.builder, cell));
-  const GlobalTensor stored = bench.store(cell.output);
   bench.run();
-  expectClose(bench.get(stored), turned(reshaped(reference.lastCell, {test.batch, kUnits})));
+  return bench.computeCycles() / kSteps;
 }
 
 /// A command takes as long for one gate of a unit as for all.
 TEST(Recurrence, GatesOfAStepAreColumns) {
-  const auto cyclesOf = [](CellKind kind) {
-    const CellCase test{kind, 1, false, false, true};
-    Bench bench;
-    Recurrence cell = loaded(bench, test, DataType::F16, referenceOf(test, DataType::F16));
-    cell.scratch = bench.scratch(recurrenceScratch(cell));
-    expectOk(emitRecurrence(bench.builder, cell));
-    bench.run();
-    return bench.computeCycles() / kSteps;
-  };
   // 128 units: products, sums, two series for both lines of units, and what is between them.
-  EXPECT_LE(cyclesOf(CellKind::Lstm), 190);
-  EXPECT_LE(cyclesOf(CellKind::Gru), 180);
+  EXPECT_LE(cyclesOfStep({CellKind::Lstm, 1, false, false, true}), 190);
+  EXPECT_LE(cyclesOfStep({CellKind::Gru, 1, false, false, true}), 180);
+}
+
+/// Products have each direction by itself, and all else has both in one command.
+TEST(Recurrence, BothDirectionsOfAStepAreColumns) {
+  for (CellKind kind : {CellKind::Lstm, CellKind::Gru, CellKind::Rnn}) {
+    const int64_t one = cyclesOfStep({kind, 1, false, false, true});
+    const int64_t both = cyclesOfStep({kind, 1, false, false, true, 2});
+    EXPECT_LE(both * 3, one * 5) << one << " and " << both;
+  }
 }
 
 TEST(Recurrence, WhatItCannotDo) {
@@ -188,6 +209,8 @@ TEST(Recurrence, WhatItCannotDo) {
   EXPECT_THAT(recurrenceScratch(cell).error().message(), HasSubstr("initial state"));
   cell.initialHidden = std::nullopt;
   EXPECT_TRUE(recurrenceScratch(cell));
+  cell.directions = 3;
+  EXPECT_THAT(recurrenceScratch(cell).error().message(), HasSubstr("1 or 2"));
 }
 
 } // namespace

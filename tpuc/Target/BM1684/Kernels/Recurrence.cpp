@@ -20,7 +20,7 @@ public:
   Cell(Builder &builder, const Recurrence &recurrence, ScratchAllocator space)
       : RecurrentCell(recurrence, space), builder(builder) {}
 
-  void product(const LocalTensor &to, const LocalTensor &input, uint32_t filter, int64_t firstGate,
+  void product(const LocalTensor &to, const LocalTensor &input, uint32_t filter, GatePlace first,
                bool isRecurrence);
   void add(const LocalTensor &to, const Term &a, const Term &b) {
     addArith(builder, ArithOp::Add, to, a, b);
@@ -51,8 +51,8 @@ private:
 };
 
 void Cell::product(const LocalTensor &to, const LocalTensor &input, uint32_t filter,
-                   int64_t firstGate, bool isRecurrence) {
-  const int64_t slot = firstGate * units / kLanes;
+                   GatePlace first, bool isRecurrence) {
+  const int64_t slot = first.gate * units / kLanes;
   const int64_t row = filterRow(input.shape[1], 1);
   const auto at = [&](uint32_t address, int64_t words) {
     return to.at(address + static_cast<uint32_t>(words * 4)).commandAddress();
@@ -60,7 +60,7 @@ void Cell::product(const LocalTensor &to, const LocalTensor &input, uint32_t fil
   ConvCommand conv{
       .input = input, .output = to, .filter = at(filter, slot * row), .slotStride = row};
   if (recurrence.biasAddress) {
-    const int64_t gates = firstGate + (isRecurrence ? bm168x::gatesOf(recurrence.kind) : 0);
+    const int64_t gates = first.gate + (isRecurrence ? bm168x::gatesOf(recurrence.kind) : 0);
     conv.bias = at(*recurrence.biasAddress, gates * units / kLanes);
   }
   addConv(builder, conv);
@@ -72,6 +72,8 @@ Expected<uint32_t> checkedScratch(const std::string &where, const Recurrence &re
   };
   if (Expected<void> fits = bm168x::checkRecurrence(where, recurrence, lies); !fits)
     return propagate(fits);
+  if (recurrence.directions != 1)
+    return makeError(where, "both directions of a cell at once", "one");
   ScratchAllocator space;
   bm168x::RecurrencePlan<LocalTensor, Series::kNumRegisters, false>(recurrence, space);
   return space.next;

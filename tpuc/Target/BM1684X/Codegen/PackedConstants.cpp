@@ -169,14 +169,17 @@ static Expected<PackedLayout> convolutionLayout(OpOperand &operand, const BM1684
   return filterLayout(rows, dims, isa<tpu::DeconvOp>(op) && !isByOne, isByOne, block);
 }
 
-/// Filters and biases of one direction.
+/// Filters and biases of all directions, those of one behind the other.
 static PackedLayout recurrentLayout(const ChannelRows &rows, ArrayRef<int64_t> dims,
                                     unsigned index) {
+  SmallVector<int64_t> joined(dims.drop_front());
+  joined.front() *= dims.front();
   PackedLayout layout = index == kRecurrentBias
                             ? biasLayout(rows)
-                            : filterLayout(rows, dims.drop_front(), /*isSwapped=*/false,
+                            : filterLayout(rows, joined, /*isSwapped=*/false,
                                            /*isWhole=*/false, channelBlock(rows.type));
-  layout.padded.insert(layout.padded.begin(), 1);
+  layout.padded.front() /= dims.front();
+  layout.padded.insert(layout.padded.begin(), dims.front());
   if (index == kRecurrentBias)
     layout.type = DataType::F32;
   return layout;

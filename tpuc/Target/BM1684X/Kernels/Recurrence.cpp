@@ -35,7 +35,7 @@ public:
       : RecurrentCell(recurrence, space), builder(builder),
         series(builder, kCellTables, space.table, recurrence.output.type) {}
 
-  void product(const LocalTensor &to, const LocalTensor &input, uint32_t filter, int64_t firstGate,
+  void product(const LocalTensor &to, const LocalTensor &input, uint32_t filter, GatePlace first,
                bool isRecurrence);
   void add(const LocalTensor &to, const Term &a, const Term &b) {
     addArith(builder, ArithOp::Add, to, a, b);
@@ -49,12 +49,22 @@ public:
   void linear(const LocalTensor &tensor, double factor, double addend) {
     addLinear(builder, tensor, tensor, factor, addend);
   }
-  void doubled(const LocalTensor &to, const LocalTensor &from) {
-    addArith(builder, ArithOp::Mul, to, from, immediate(from.type, 2));
+  void scaled(const LocalTensor &to, const LocalTensor &from, double factor) {
+    addArith(builder, ArithOp::Mul, to, from, immediate(from.type, factor));
   }
-  void addToColumns(const LocalTensor &to, const LocalTensor &a, const LocalTensor &b) {
-    add(gatesApart(to, recurrence.batch), gatesApart(a, roundsOfUnits() * a.strides()[1]),
-        gatesApart(b, roundsOfUnits() * b.strides()[1]));
+  /// A command for each direction: sums that lie without strides take half the time.
+  void addToColumns(const LocalTensor &to, const Gates &a, const Gates &b) {
+    for (int64_t direction = 0; direction < recurrence.directions; ++direction)
+      add(gatesApart(to, direction * recurrence.batch, recurrence.directions * recurrence.batch),
+          gatesApart(a.first, direction * a.apart, roundsOfUnits() * a.first.strides()[1]),
+          gatesApart(b.first, direction * b.apart, roundsOfUnits() * b.first.strides()[1]));
+  }
+  LocalTensor directionsOf(LocalTensor first, int64_t apart) const {
+    first.explicitStride = first.strides();
+    first.layout = Layout::Explicit;
+    first.explicitStride[2] = apart;
+    first.shape[2] = recurrence.directions;
+    return first;
   }
   void logistic(const LocalTensor &to, const LocalTensor &from, double factor) {
     const auto registerLike = [&](size_t index) { return to.at(plan.wide[index].address); };
@@ -73,13 +83,15 @@ public:
 
 private:
   int64_t roundsOfUnits() const { return units / kLanes; }
-  /// Gates `stride` elements apart as images [gates,H,1,batch].
-  LocalTensor gatesApart(LocalTensor tensor, int64_t stride) const {
+  /// Gates `stride` elements apart, from an element on, as images [gates,H,1,batch].
+  LocalTensor gatesApart(LocalTensor tensor, int64_t first, int64_t stride) const {
     tensor.explicitStride = tensor.strides();
     tensor.layout = Layout::Explicit;
     tensor.explicitStride[0] = stride;
+    tensor.address += static_cast<uint32_t>(first * tensor.elementBytes());
     tensor.shape = {bm168x::sigmoidsOf(recurrence.kind), units, 1, recurrence.batch};
-    return tensor;
+    // Aligned, where that says the same.
+    return tensor.slice(0, 0, tensor.shape[0]);
   }
 
   Builder &builder;
@@ -87,8 +99,9 @@ private:
 };
 
 void Cell::product(const LocalTensor &to, const LocalTensor &input, uint32_t filter,
-                   int64_t firstGate, bool isRecurrence) {
-  const int64_t slot = firstGate * units / kLanes;
+                   GatePlace first, bool isRecurrence) {
+  const int64_t gates = bm168x::gatesOf(recurrence.kind);
+  const int64_t slot = (first.direction * gates + first.gate) * roundsOfUnits();
   const int64_t row = alignUp(input.shape[1], channelBlock(input.prec())) * input.elementBytes();
   ConvCommand conv{
       .input = input,
@@ -97,11 +110,12 @@ void Cell::product(const LocalTensor &to, const LocalTensor &input, uint32_t fil
       .bias = std::nullopt,
       .window = {}};
   if (recurrence.biasAddress) {
-    const int64_t first =
-        slot + (isRecurrence ? bm168x::gatesOf(recurrence.kind) * units / kLanes : int64_t{0});
+    // Of each direction the filter's gates, then those of the recurrence.
+    const int64_t place = (2 * first.direction + (isRecurrence ? 1 : 0)) * gates * roundsOfUnits() +
+                          first.gate * roundsOfUnits();
     conv.bias =
         localTensor(DataType::F32, {1, to.shape[1], 1, 1},
-                    *recurrence.biasAddress + static_cast<uint32_t>(first * 4), Layout::Compact);
+                    *recurrence.biasAddress + static_cast<uint32_t>(place * 4), Layout::Compact);
   }
   addConv(builder, conv);
 }

@@ -19,6 +19,8 @@ RecurrentTraits recurrentTraits(Operation *op) {
   RecurrentTraits traits;
   traits.batch = cast<RankedTensorType>(op->getOperand(kRecurrentInput).getType()).getShape()[1];
   const auto direction = op->getAttrOfType<StringAttr>("direction");
+  traits.directions =
+      cast<RankedTensorType>(op->getOperand(kRecurrentFilter).getType()).getShape()[0];
   traits.isReversed = direction && direction.getValue() == "reverse";
   traits.givesCell = isa<NoneType>(op->getResult(0).getType());
   if (auto gru = dyn_cast<tpu::GRUOp>(op)) {

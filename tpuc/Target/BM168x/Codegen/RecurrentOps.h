@@ -7,8 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 //
-// Recurrent cells in the form in which kernels take them: one direction, one result (see
-// `decomposeRecurrent`).
+// Recurrent cells in the form in which kernels take them: one result (see `decomposeRecurrent`).
 //
 //===----------------------------------------------------------------------===//
 
@@ -48,7 +47,7 @@ template <typename Form> Form recurrentForm(mlir::Operation *op, unsigned index)
 /// What a recurrence has of its op: all but tensors, addresses and scratch.
 struct RecurrentTraits {
   CellKind kind = CellKind::Lstm;
-  int64_t batch = 1;
+  int64_t batch = 1, directions = 1;
   bool isReversed = false, resetsProduct = false, givesCell = false;
 };
 RecurrentTraits recurrentTraits(mlir::Operation *op);
@@ -68,6 +67,7 @@ Recurrence recurrenceOf(const codegen::TiledOp &tiled, const auto &operandOf,
   Recurrence recurrence;
   recurrence.kind = traits.kind;
   recurrence.batch = traits.batch;
+  recurrence.directions = traits.directions;
   recurrence.isReversed = traits.isReversed;
   recurrence.resetsProduct = traits.resetsProduct;
   recurrence.givesCell = traits.givesCell;

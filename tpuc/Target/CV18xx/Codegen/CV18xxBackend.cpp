@@ -117,6 +117,8 @@ Expected<Place> CV18xxBackend::placeOf(Operation *op) const {
   if (isa<tpu::ConvOp, tpu::DeconvOp>(op) && !isa<NoneType>(op->getOperand(2).getType()) &&
       !constantOf(op->getOperand(2)))
     return makeError("", "a bias that is computed", "a constant");
+  if (isCell(op) && cast<RankedTensorType>(op->getOperand(1).getType()).getShape()[0] != 1)
+    return makeError("", "both directions of a cell at once", "one");
   if (isCell(op))
     for (unsigned index : {1U, 2U, 3U})
       if (Value constant = op->getOperand(index);
