@@ -14,6 +14,17 @@ func.func @pad_into_conv(%x: tensor<1x4x6x6xf32>) -> tensor<1x4x6x6xf32> {
   return %1 : tensor<1x4x6x6xf32>
 }
 
+// The dilation is as long as the picture is high: of three rows of taps the middle one sees it.
+// CHECK-LABEL: func.func @drop_padded_taps
+// CHECK: %[[W:.*]] = "top.Weight"() : () -> tensor<4x4x1x3xf32>
+// CHECK: "top.Conv"(%arg0, %[[W]], {{.*}}dilations = [1, 2]{{.*}}kernel_shape = [1, 3], pads = [0, 2, 0, 2]
+func.func @drop_padded_taps(%x: tensor<1x4x6x4xf32>) -> tensor<1x4x6x4xf32> {
+  %none = "top.None"() : () -> none
+  %f = "top.ConstantFill"(%none) {shape = [4, 4, 3, 3], value = 0.5 : f32} : (none) -> tensor<4x4x3x3xf32>
+  %1 = "top.Conv"(%x, %f, %none) {kernel_shape = [3, 3], dilations = [6, 2], pads = [6, 2, 6, 2]} : (tensor<1x4x6x4xf32>, tensor<4x4x3x3xf32>, none) -> tensor<1x4x6x4xf32>
+  return %1 : tensor<1x4x6x4xf32>
+}
+
 // CHECK-LABEL: func.func @pad_adds_to_pads
 // CHECK: "top.Conv"(%arg0, {{.*}}pads = [1, 2, 3, 3]
 func.func @pad_adds_to_pads(%x: tensor<1x4x6x6xf32>) -> tensor<1x4x8x9xf32> {

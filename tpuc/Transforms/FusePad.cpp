@@ -9,9 +9,13 @@
 #include "tpuc/Dialect/Top/ConvolutionOps.h"
 #include "tpuc/Dialect/Top/MovementOps.h"
 #include "tpuc/Dialect/Top/PoolOps.h"
+#include "tpuc/Dialect/Top/StructureOps.h"
 #include "tpuc/Dialect/Top/UnaryOps.h"
+#include "tpuc/Dialect/Top/WindowShapes.h"
 #include "tpuc/Transforms/Fusions.h"
 #include "tpuc/Transforms/Matching.h"
+
+#include "llvm/Support/MathExtras.h"
 
 #include <cmath>
 #include <limits>
@@ -90,6 +94,90 @@ static LogicalResult padIntoConv(ConvOp conv, PatternRewriter &rewriter) {
   return success();
 }
 
+/// The first tap of a window along a dimension of `extent` elements that sees one of them, and the
+/// number of taps from there to the last such one; 0: none sees any.
+static std::pair<int64_t, int64_t> tapsOverInput(const Window &window, size_t axis,
+                                                 int64_t extent) {
+  const int64_t stride = window.strides[axis];
+  std::pair<int64_t, int64_t> seen = {0, 0};
+  for (int64_t tap = 0; tap < window.kernel[axis]; ++tap) {
+    const int64_t begin = tap * window.dilations[axis] - window.padsBegin[axis];
+    // Of the first result for which the tap does not stand in front of the input.
+    const int64_t result = begin < 0 ? llvm::divideCeilSigned(-begin, stride) : 0;
+    if (result >= window.output[axis + 2] || begin + result * stride >= extent)
+      continue;
+    if (seen.second == 0)
+      seen.first = tap;
+    seen.second = tap - seen.first + 1;
+  }
+  return seen;
+}
+
+/// Elements [first, first + count) of each dimension of the taps of a filter.
+static Doubles someTaps(const Doubles &filter, ArrayRef<int64_t> dims, const Dims &first,
+                        const Dims &count) {
+  Doubles taken;
+  const int64_t rows = dims[0] * dims[1];
+  const int64_t taps = ShapedType::getNumElements(dims.drop_front(2));
+  for (int64_t row = 0; row < rows; ++row)
+    for (int64_t tap = 0; tap < taps; ++tap) {
+      bool isTaken = true;
+      int64_t rest = tap;
+      for (size_t axis = first.size(); axis-- > 0; rest /= dims[axis + 2]) {
+        const int64_t place = rest % dims[axis + 2] - first[axis];
+        isTaken = isTaken && place >= 0 && place < count[axis];
+      }
+      if (isTaken)
+        taken.push_back(filter[static_cast<size_t>(row * taps + tap)]);
+    }
+  return taken;
+}
+
+/// Conv(x) whose first or last taps see nothing but padding -> Conv(x) without them, as those of a
+/// dilation that is longer than a small picture
+static LogicalResult dropPaddedTaps(ConvOp conv, PatternRewriter &rewriter) {
+  auto input = dyn_cast<RankedTensorType>(conv.getInput().getType());
+  auto weight = conv.getFilter().getDefiningOp<WeightOp>();
+  const bool hasInserts = conv.getInserts() && llvm::any_of(toInts(*conv.getInserts()),
+                                                            [](int64_t each) { return each != 0; });
+  if (!input || !input.hasStaticShape() || !weight || !isF32(conv.getFilter()) || hasInserts ||
+      conv.getPadValue() || conv.getPadValues())
+    return failure();
+  const ArrayRef<int64_t> dims = cast<RankedTensorType>(conv.getFilter().getType()).getShape();
+  const Expected<Window> window = windowOf(conv, input.getShape(), dims);
+  if (!window)
+    return failure();
+  Dims first, count, dilations, begin, end;
+  SmallVector<int64_t> taps(dims.take_front(2));
+  for (size_t axis = 0; axis < window->kernel.size(); ++axis) {
+    const auto [from, size] = tapsOverInput(*window, axis, input.getDimSize(axis + 2));
+    const int64_t last = window->kernel[axis] - from - size;
+    first.push_back(from);
+    count.push_back(size);
+    taps.push_back(size);
+    dilations.push_back(size == 1 ? 1 : window->dilations[axis]);
+    begin.push_back(window->padsBegin[axis] - from * window->dilations[axis]);
+    end.push_back(window->padsEnd[axis] - last * window->dilations[axis]);
+    if (size == 0 || begin.back() < 0 || end.back() < 0)
+      return failure();
+  }
+  if (ArrayRef(taps) == dims)
+    return failure();
+  const std::optional<Doubles> filter = constantFloats(conv.getFilter());
+  if (!filter)
+    return failure();
+  Value fewer = makeWeight(rewriter, conv, "_taps", taps, someTaps(*filter, dims, first, count));
+  llvm::append_range(begin, end);
+  rewriter.modifyOpInPlace(conv, [&] {
+    conv.getFilterMutable().assign(fewer);
+    conv.setKernelShapeAttr(rewriter.getI64ArrayAttr(count));
+    conv.setDilationsAttr(rewriter.getI64ArrayAttr(dilations));
+    conv.setPadsAttr(rewriter.getI64ArrayAttr(begin));
+    conv.setAutoPad("NOTSET");
+  });
+  return success();
+}
+
 /// AvgPool(Pad(x) with 0) -> AvgPool(x) with pads that count
 static LogicalResult padIntoAvgPool(AvgPoolOp pool, PatternRewriter &rewriter) {
   std::optional<SpatialPad> pad = spatialPad(pool.getInput(), pool, pool.getKernelShape().size());
@@ -139,6 +227,7 @@ static LogicalResult padIntoMaxPool(MaxPoolOp pool, PatternRewriter &rewriter) {
 ArrayRef<Fusion> tpuc::padFusions() {
   static constexpr Fusion kFusions[] = {
       fusion<padIntoConv>("pad-into-conv"),
+      fusion<dropPaddedTaps>("drop-padded-taps"),
       fusion<padIntoAvgPool>("pad-into-pool"),
       fusion<padIntoMaxPool>("pad-into-pool"),
   };
