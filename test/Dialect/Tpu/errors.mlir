@@ -350,3 +350,11 @@ func.func @transposed_rows_are_columns(%arg0: tensor<1x8x3x4xf16>) {
   %0 = "tpu.Transpose"(%arg0) : (tensor<1x8x3x4xf16>) -> tensor<1x8x12xf16>
   return
 }
+
+// -----
+
+func.func @unstacked_rows_leave_out_a_whole_row(%arg0: tensor<1x12x8x8xi8>) {
+  // expected-error @+1 {{makes 'tensor<1x3x28x8xi8>' of 'tensor<1x12x8x8xi8>' with 4 rows side by side}}
+  %0 = "tpu.UnpackRows"(%arg0) {rows = 4 : i64} : (tensor<1x12x8x8xi8>) -> tensor<1x3x28x8xi8>
+  return
+}

@@ -179,13 +179,20 @@ static std::optional<int64_t> contiguousStart(tpu::SliceOp op) {
   return std::nullopt;
 }
 
+/// The bytes of a tensor in global memory: rows that its only reader leaves out are not stored.
+static int64_t storedBytes(Value value) {
+  auto rows =
+      value.hasOneUse() ? dyn_cast<tpu::UnpackRowsOp>(*value.user_begin()) : tpu::UnpackRowsOp();
+  return globalBytes(rows ? rows.getOutput().getType() : value.getType());
+}
+
 /// Puts `inner` at `offset` bytes of `outer`, unless one of them is an input, or `inner` is a part
 /// of something else. A tensor that is a part of itself is none.
 void Neurons::contain(Value inner, Value outer, int64_t offset) {
   const Value part = root(inner);
   const Value whole = root(outer);
   if (!lives.contains(part) || !lives.contains(whole) || isa<BlockArgument>(part) ||
-      globalBytes(part.getType()) != globalBytes(inner.getType()) || containers.contains(part))
+      storedBytes(part) != globalBytes(inner.getType()) || containers.contains(part))
     return;
   for (Value value = whole; value; value = containers.lookup(value).outer)
     if (value == part)
@@ -242,7 +249,7 @@ void Neurons::addTo(AddressPlan &plan, int64_t alignment) {
     plan.tensors.push_back({.use = isa<BlockArgument>(value) ? GlobalUse::Inputs
                                    : outputs.contains(value) ? GlobalUse::Outputs
                                                              : GlobalUse::Neurons,
-                            .bytes = globalBytes(value.getType()),
+                            .bytes = storedBytes(value),
                             .lower = life.lower,
                             .upper = life.upper,
                             .alignment = alignment});

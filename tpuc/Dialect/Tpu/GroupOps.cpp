@@ -138,7 +138,8 @@ LogicalResult tpu::UnpackRowsOp::verify() {
                     input.getElementType() == output.getElementType() &&
                     output.getDimSize(0) == input.getDimSize(0) &&
                     output.getDimSize(1) * rows == input.getDimSize(1) &&
-                    output.getDimSize(2) == rows * input.getDimSize(2) &&
+                    output.getDimSize(2) > rows * (input.getDimSize(2) - 1) &&
+                    output.getDimSize(2) <= rows * input.getDimSize(2) &&
                     output.getDimSize(3) == input.getDimSize(3);
   if (!fits)
     return emitOpError("makes ") << output << " of " << input << " with " << rows

@@ -175,6 +175,8 @@ def Tpu_UnpackRowsOp : Tpu_Op<"UnpackRows", [Pure, Tpu_SubNetInterface]> {
 
         output[n, c, h * rows + k, w] = input[n, k * C + c, h, w]
 
+    The output may have up to `rows` - 1 rows less than that: the last of the input are left out.
+
     A device does not compute this: the layer in front, which says so by `stored_rows`, stores its
     result in this order. A convolution with few output channels computes several rows side by side,
     where it would leave most lanes idle.

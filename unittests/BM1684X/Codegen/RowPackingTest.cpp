@@ -58,6 +58,15 @@ Picture sideBySide(Picture input, int64_t rows) {
   return stacked(input, rows, rows, 0, input.rows / rows);
 }
 
+/// `count` rows, of which `rows` lie side by side.
+Picture belowEachOther(Picture input, int64_t rows, int64_t count) {
+  Picture result(input.channels / rows, count);
+  for (int64_t channel = 0; channel < result.channels; ++channel)
+    for (int64_t row = 0; row < count; ++row)
+      result.at(channel, row) = input.at(row % rows * result.channels + channel, row / rows);
+  return result;
+}
+
 /// Of all ways to pack rows, those that are possible.
 TEST(RowPacking, ComputesTheSameOnPackedRows) {
   std::mt19937 generator(7);
@@ -70,7 +79,7 @@ TEST(RowPacking, ComputesTheSameOnPackedRows) {
     for (int64_t stride : {1, 2, 3})
       for (int64_t padBegin : {0, 1, 2})
         for (int64_t padEnd : {0, 1, 2})
-          for (int64_t inputRows : {12, 16, 24}) {
+          for (int64_t inputRows : {12, 13, 16, 24}) {
             const int64_t span = inputRows + padBegin + padEnd - kernel;
             const RowWindows windows = {.inputRows = inputRows,
                                         .resultRows = span / stride + 1,
@@ -103,7 +112,7 @@ TEST(RowPacking, ComputesTheSameOnPackedRows) {
                                          : sideBySide(input, packing.inputs);
                 const Picture made =
                     convolved(read, windows.packedFilter(filter, packing), *packed);
-                ASSERT_EQ(made.values, sideBySide(expected, results).values)
+                ASSERT_EQ(belowEachOther(made, results, expected.rows).values, expected.values)
                     << "kernel " << kernel << ", stride " << stride << ", pads " << padBegin
                     << " and " << padEnd << ", " << inputRows << " rows, packed " << inputs
                     << " and " << results;
@@ -116,10 +125,18 @@ TEST(RowPacking, RefusesRowsThatCannotBeSharedOut) {
   const RowWindows windows = {
       .inputRows = 9, .resultRows = 9, .kernel = 3, .padBegin = 1, .padEnd = 1};
   EXPECT_FALSE(windows.packed({.inputs = 2, .results = 3}));
-  EXPECT_FALSE(windows.packed({.results = 2}));
   EXPECT_TRUE(windows.packed({.results = 3}));
   // Windows that move on by less than the rows that lie side by side.
   EXPECT_FALSE(windows.packed({.inputs = 3}));
+}
+
+TEST(RowPacking, LeavesTheRestOfTheLastRowToNobody) {
+  const RowWindows windows = {
+      .inputRows = 9, .resultRows = 9, .kernel = 3, .padBegin = 1, .padEnd = 1};
+  const std::optional<RowWindows> packed = windows.packed({.results = 2});
+  ASSERT_TRUE(packed);
+  EXPECT_EQ(packed->resultRows, 5);
+  EXPECT_EQ(packed->padEnd, 2);
 }
 
 /// Stacked rows with what marks say outside, as tpu.PackRows makes them.
@@ -177,7 +194,7 @@ TEST(RowPacking, MarksSayWhatIsOutside) {
               const Tensor packed = windows.markedFilter(filter, packing, marks, outsides);
               Picture result =
                   convolved(marked(input, marks, windows.reach(results), stride * results, padBegin,
-                                   windows.resultRows / results),
+                                   windows.packedRows(results)),
                             packed, *windows.packed(packing));
               const auto weights = filter.data<float>();
               for (int64_t o = 0; o < 2; ++o)

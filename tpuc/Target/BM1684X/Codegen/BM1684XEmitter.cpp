@@ -59,6 +59,8 @@ Expected<void> BM1684XEmitter::loadPool(unsigned /*space*/, int64_t global, int6
 Expected<void> BM1684XEmitter::move(Operation *op) { return named(op, emitMove(builder, op)); }
 
 bool BM1684XEmitter::isInMemory(Operation *op) const {
+  if (auto store = dyn_cast<tpu::StoreOp>(op))
+    op = store.getInput().getDefiningOp();
   // Neither stacked rows nor what is stored turned are anywhere in global memory.
   auto rows = dyn_cast<tpu::PackRowsOp>(op);
   return !(rows && !rows.getInLocalMemory()) && !tpu::storedRows(op) &&

@@ -44,25 +44,50 @@ static Expected<void> storeGroups(
   return {};
 }
 
+/// The op of class `Op` that reads `value`, through what stores it in a group and ops of `Through`.
+/// Each reader is the only one. Null if there is none.
+template <typename Op, typename... Through> static Op onlyReader(Value value) {
+  while (value.hasOneUse()) {
+    OpOperand &use = *value.use_begin();
+    Operation *user = use.getOwner();
+    if (auto found = dyn_cast<Op>(user))
+      return found;
+    if (isa<tpu::YieldOp>(user))
+      value = user->getParentOp()->getResult(use.getOperandNumber());
+    else if (isa<tpu::StoreOp, Through...>(user) && user->getNumResults() == 1)
+      value = user->getResult(0);
+    else
+      break;
+  }
+  return {};
+}
+
 /// Stores a tile of a result of which `rows` rows lie side by side as channels, one below the
-/// other, in the tensor that begins at `address`.
+/// other, in the tensor that begins at `address`. Rows that `tpu.UnpackRows` leaves out are none.
 static Expected<void> storeRows(Builder &builder, const TiledOp &tiled, int64_t rows,
                                 int64_t address) {
   const AxisExtents &extents = tiled.model->result;
   const Tile &tile = tiled.result.tile;
   const int64_t channels = extents[kAxisC] / rows;
   const int64_t width = extents[kAxisW];
-  const int64_t plane = extents[kAxisH] * rows * width;
+  auto reader = onlyReader<tpu::UnpackRowsOp>(tiled.op->getResult(0));
+  const int64_t height =
+      reader ? cast<RankedTensorType>(reader.getType()).getDimSize(2) : extents[kAxisH] * rows;
+  const int64_t plane = height * width;
   return storeGroups(
-      tiled, rows, [&](const LocalTensor &from, int64_t row, int64_t begin, int64_t end) {
+      tiled, rows,
+      [&](const LocalTensor &from, int64_t row, int64_t begin, int64_t end) -> Expected<void> {
+        const int64_t count =
+            std::min(tile[kAxisH].size, ceilDiv(height - row, rows) - tile[kAxisH].begin);
+        if (count <= 0)
+          return {};
         const int64_t offset = tile[kAxisN].begin * channels * plane + begin * plane +
                                (tile[kAxisH].begin * rows + row) * width + tile[kAxisW].begin;
         GlobalTensor to = globalTensor(
-            from.type,
-            Extents{tile[kAxisN].size, end - begin, tile[kAxisH].size, tile[kAxisW].size},
+            from.type, Extents{tile[kAxisN].size, end - begin, count, tile[kAxisW].size},
             static_cast<uint64_t>(address + byteSize(from.type, offset)));
         to.stride = Extents{channels * plane, plane, rows * width, 1};
-        return emitStore(builder, from, to);
+        return emitStore(builder, from.slice(2, 0, count), to);
       });
 }
 
@@ -93,23 +118,9 @@ bool putsPlanesBehindChannels(tpu::PermuteOp op) {
   return top::toInts(op.getOrder()) == SmallVector<int64_t>{0, 2, 1, 3, 4};
 }
 
-/// The permute that reads `value`, through reshapes and what stores it in a group. Each reader is
-/// the only one, as `stored_turned` has it.
+/// The permute that reads `value`, as `stored_turned` has it.
 static tpu::PermuteOp turningReader(Value value) {
-  while (value.hasOneUse()) {
-    OpOperand &use = *value.use_begin();
-    Operation *user = use.getOwner();
-    if (auto permute = dyn_cast<tpu::PermuteOp>(user))
-      return permute;
-    if (isa<tpu::YieldOp>(user))
-      value = user->getParentOp()->getResult(use.getOperandNumber());
-    else if (isa<tpu::StoreOp, tpu::ReshapeOp, tpu::UnpackRowsOp>(user) &&
-             user->getNumResults() == 1)
-      value = user->getResult(0);
-    else
-      break;
-  }
-  return {};
+  return onlyReader<tpu::PermuteOp, tpu::ReshapeOp, tpu::UnpackRowsOp>(value);
 }
 
 /// Where the planes of a result [N * D, C, h, w] stand among the `planes` of a sample.

@@ -66,6 +66,12 @@ std::optional<TransposePlan> transposePlan(tpu::PermuteOp op) {
   return TransposePlan{count(0, first), count(first, middle), count(middle, rank)};
 }
 
+/// Whether none of the rows is left out.
+static bool hasAllRows(tpu::UnpackRowsOp op) {
+  return cast<RankedTensorType>(op.getOutput().getType()).getNumElements() ==
+         cast<RankedTensorType>(op.getInput().getType()).getNumElements();
+}
+
 namespace {
 
 /// The convolution whose result a permute alone reads, through reshapes, which are added to `path`,
@@ -76,7 +82,7 @@ Operation *convolutionOf(tpu::PermuteOp op, SmallVectorImpl<Operation *> &path) 
     if (auto reshape = value.getDefiningOp<tpu::ReshapeOp>()) {
       path.push_back(reshape);
       value = reshape->getOperand(0);
-    } else if (auto rows = value.getDefiningOp<tpu::UnpackRowsOp>()) {
+    } else if (auto rows = value.getDefiningOp<tpu::UnpackRowsOp>(); rows && hasAllRows(rows)) {
       value = rows.getInput();
     } else {
       Operation *producer = value.getDefiningOp();

@@ -181,7 +181,7 @@ int64_t PackedRows::stackingCycles(const RowPacking &how) {
   constexpr int64_t kLineBytes = 64;
   const RankedTensorType type = OpMaker::typeOf(op.getInput());
   const ArrayRef<int64_t> dims = type.getShape();
-  const int64_t rows = window->resultRows / how.results;
+  const int64_t rows = window->packedRows(how.results);
   const int64_t bytes = byteSize(*storageDataType(type.getElementType()), rows * dims[3]);
   const int64_t lines = dims[0] * ceilDiv(bytes, kLineBytes);
   const int64_t places = window->reach(how.results);
@@ -200,7 +200,7 @@ std::optional<int64_t> PackedRows::computeCycles(const RowPacking &packing) {
     channels += std::ssize(marks->rows);
   return convolutionCycles(
       op, {filter[0] * packing.results, channels, windows->kernel, filter[3]},
-      {output[0], output[1] * packing.results, output[2] / packing.results, output[3]});
+      {output[0], output[1] * packing.results, window->packedRows(packing.results), output[3]});
 }
 
 std::optional<int64_t> sampledCycles(Operation *op, GroupCosts &costs, const Backend &backend) {
@@ -296,7 +296,7 @@ Operation *PackedRows::packedClone(Operation *from, Value input, OpBuilder &buil
   const RankedTensorType type = OpMaker::typeOf(from->getResult(0));
   SmallVector<int64_t> dims(type.getShape());
   dims[1] *= packing.results;
-  dims[2] /= packing.results;
+  dims[2] = window->packedRows(packing.results);
   clone->getResult(0).setType(type.clone(dims));
   if (packing.results > 1)
     clone->setLoc(nameOf(from, "_rows"));
@@ -316,7 +316,7 @@ Value PackedRows::packedInput(OpBuilder &builder) {
   const std::optional<RowMarks> marks = marksFor(packing);
   const int64_t numMarks = marks ? std::ssize(marks->rows) : 0;
   const SmallVector<int64_t> stacked = {dims[0], kernel * dims[1] + numMarks,
-                                        window->resultRows / packing.results, dims[3]};
+                                        window->packedRows(packing.results), dims[3]};
   auto rows = builder.create<tpu::PackRowsOp>(
       nameOf(op, "_windows"), OpMaker::typeOf(source).clone(stacked), source, kernel,
       window->stride * packing.results, window->padBegin);

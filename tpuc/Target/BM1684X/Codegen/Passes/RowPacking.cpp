@@ -20,9 +20,9 @@ namespace tpuc::bm1684x::backend {
 
 std::optional<RowWindows> RowWindows::packed(const RowPacking &packing) const {
   const auto [inputs, results, isStacked] = packing;
-  if (inputRows % inputs != 0 || resultRows % results != 0 || stride * results % inputs != 0)
+  if (inputRows % inputs != 0 || stride * results % inputs != 0)
     return std::nullopt;
-  RowWindows made{.inputRows = inputRows / inputs, .resultRows = resultRows / results};
+  RowWindows made{.inputRows = inputRows / inputs, .resultRows = packedRows(results)};
   if (isStacked) {
     made.inputRows = made.resultRows;
     return made;
@@ -79,7 +79,7 @@ RowMarks RowWindows::marks(std::span<const double> outsides, const RowPacking &p
   if (std::ranges::all_of(outsides,
                           [&](double each) { return each == static_cast<double>(made.fill); }))
     return made;
-  const int64_t last = (resultRows / packing.results - 1) * packing.results * stride - padBegin;
+  const int64_t last = (packedRows(packing.results) - 1) * packing.results * stride - padBegin;
   const int64_t reached = reach(packing.results);
   for (int64_t place = 0; place < reached; ++place)
     if (place < padBegin || last + place >= inputRows)

@@ -44,7 +44,10 @@ struct RowWindows {
 
   /// The rows under the windows of `results` rows of results.
   int64_t reach(int64_t results) const { return (results - 1) * stride + kernel; }
-  /// The windows on packed rows. None: rows that cannot be shared out evenly.
+  /// Rows of results with so many side by side.
+  int64_t packedRows(int64_t results) const { return (resultRows + results - 1) / results; }
+  /// The windows on packed rows, of which the last may hold results beyond `resultRows`, which mean
+  /// nothing. None: rows of the input that cannot be shared out evenly.
   std::optional<RowWindows> packed(const RowPacking &packing) const;
   /// The filter [O, C, H, W] on packed rows: [results * O, channels, kernel, W].
   Tensor packedFilter(const Tensor &filter, const RowPacking &packing) const;
