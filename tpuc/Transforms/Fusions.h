@@ -36,6 +36,7 @@ llvm::ArrayRef<Fusion> rearrangeFusions();
 llvm::ArrayRef<Fusion> recurrentFusions();
 llvm::ArrayRef<Fusion> ropeFusions();
 llvm::ArrayRef<Fusion> sequenceFusions();
+llvm::ArrayRef<Fusion> sumFusions();
 
 namespace detail {
 

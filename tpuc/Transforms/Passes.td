@@ -52,6 +52,7 @@ def TopFuse : Pass<"top-fuse", "::mlir::ModuleOp"> {
     | `permute-into-matmul` | `Permute(MatMul(x, y))` that swaps the last two dimensions, `x` read transposed, `y` no constant | `MatMul(y, x)` |
     | `scalar-to-const` | `Add(x, c)`, Sub, Mul, Div, Min, Max, Pow, `c` one element | `AddConst(x)` and so on |
     | `pad-into-conv` | `Conv(Pad(x))` with 0 | `Conv(x)` |
+    | `sum-of-parts` | `Reduce(Concat(x, y) * z)` along the joined dimension, of as many elements | `x * z0 + y * z1` |
     | `drop-padded-taps` | `Conv(x)` whose outer taps see nothing but padding | `Conv(x)` without them |
     | `pad-into-pool` | `AvgPool(Pad(x))` with 0, `MaxPool(Pad(x))` with -inf, or with 0 behind a ReLU | the pool with `pads` |
     | `clip-to-relu` | `Clip(x)` from 0 | `Relu(x)` with `relu_limit` |

@@ -28,7 +28,7 @@ template <typename Visit> static void forEachFusion(Visit &&visit) {
   for (ArrayRef<Fusion> table :
        {activationFusions(), attentionFusions(), constantFusions(), convolutionFusions(),
         movementFusions(), normFusions(), padFusions(), rearrangeFusions(), recurrentFusions(),
-        ropeFusions(), sequenceFusions()})
+        ropeFusions(), sequenceFusions(), sumFusions()})
     for (const Fusion &each : table)
       visit(each);
 }
