@@ -50,6 +50,15 @@ func.func @open_extents(%0: tensor<?x3xf32>) -> tensor<2x4xf32> {
 
 // -----
 
+func.func @heads(%x: tensor<1x16x64xf32>) -> tensor<*xf32> {
+  %none = "top.None"() : () -> none
+  // expected-error @+1 {{normalizes 3 parts of [1, 16, 64] from axis -1 on; expected equal parts of the last dimension}}
+  %y = "top.RMSNorm"(%x, %none) {num_heads = 3 : i64} : (tensor<1x16x64xf32>, none) -> tensor<*xf32>
+  return %y : tensor<*xf32>
+}
+
+// -----
+
 func.func @shuffled_channels(%a: tensor<1x4x2x2xf32>) {
   // expected-error @+1 {{input has 4 channels; expected a multiple of the 3 groups}}
   %0 = "top.ShuffleChannel"(%a) {group = 3 : i64} : (tensor<1x4x2x2xf32>) -> tensor<*xf32>

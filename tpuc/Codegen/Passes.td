@@ -21,7 +21,10 @@ def FoldHeadReshapes : Pass<"fold-head-reshapes", "::mlir::ModuleOp"> {
     [rows, 1, H * D] or [rows, H * D]: products with constants that make or read them take
     [1, rows, H * D]. Several heads that are turned channels [B, H * D, ...] become rows by one
     permute, where rows of a head are short. Windows [B * H, windows, rows, D] of heads become
-    windows of rows.
+    windows of rows. One head may be a dimension of one element.
+
+    A `tpu.RMSNorm` of heads, or a product with one number for each, that attention alone reads is
+    done to parts of the rows.
   }];
   let dependentDialects = ["::tpuc::top::TopDialect", "::tpuc::tpu::TpuDialect"];
 }

@@ -267,7 +267,7 @@ static LogicalResult toRmsNorm(Operation *op, PatternRewriter &rewriter) {
     return rewriter.create<RMSNormOp>(loc, norm->over.input.getType(), norm->over.input,
                                       makeNone(rewriter, loc),
                                       rewriter.getI64IntegerAttr(norm->over.axes.front() - *rank),
-                                      rewriter.getF64FloatAttr(norm->eps));
+                                      rewriter.getF64FloatAttr(norm->eps), IntegerAttr());
   });
   return success();
 }
@@ -313,7 +313,7 @@ static LogicalResult lengthToRmsNorm(DivOp op, PatternRewriter &rewriter) {
                  Doubles(static_cast<size_t>(count), 1 / std::sqrt(elements)));
   rewriter.replaceOpWithNewOp<RMSNormOp>(
       op, op.getType(), length->input, factors, rewriter.getI64IntegerAttr(axis - *rank),
-      rewriter.getF64FloatAttr(limited->scalar * limited->scalar / elements));
+      rewriter.getF64FloatAttr(limited->scalar * limited->scalar / elements), IntegerAttr());
   return success();
 }
 
@@ -444,7 +444,8 @@ static LogicalResult mulIntoRmsNorm(MulOp op, PatternRewriter &rewriter) {
   if (!gamma)
     return failure();
   rewriter.replaceOpWithNewOp<RMSNormOp>(op, op.getType(), norm.getInput(), gamma,
-                                         norm.getAxisAttr(), norm.getEpsAttr());
+                                         norm.getAxisAttr(), norm.getEpsAttr(),
+                                         norm.getNumHeadsAttr());
   return success();
 }
 

@@ -106,8 +106,17 @@ TEST(NormTest, ParametersBroadcastToTheNormalizedAxes) {
   Tensor source = Tensor::of<double>({2, 2}, {1, -1, 1, -1});
   Tensor column = Tensor::of<double>({2, 1}, {3, 5});
   Tensor output(DataType::F64, {2, 2});
-  rmsNorm(source, &column, 0, 0, output, threads);
+  rmsNorm(source, &column, 0, 0, 1, output, threads);
   EXPECT_THAT(doubles(output), ElementsAre(3, -3, 5, -5));
+}
+
+TEST(NormTest, HeadsHaveAMeanSquareEach) {
+  ThreadPool threads(1);
+  Tensor source = Tensor::of<double>({1, 4}, {3, 3, -2, 2});
+  Tensor factors = Tensor::of<double>({4}, {1, 2, 3, 4});
+  Tensor output(DataType::F64, {1, 4});
+  rmsNorm(source, &factors, 1, 0, 2, output, threads);
+  EXPECT_THAT(doubles(output), ElementsAre(1, 2, -3, 4));
 }
 
 TEST(NormTest, MeanAndVarianceOverScatteredAxes) {

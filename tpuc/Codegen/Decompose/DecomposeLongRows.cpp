@@ -532,6 +532,8 @@ bool codegen::decomposeLongNorm(OpMaker &maker) {
                               presentOrNull(op.getBias()), true);
       })
       .Case([&](tpu::RMSNormOp op) {
+        if (op.getNumHeads())
+          return false;
         return normOfElements(maker, op, spanFrom(op.getInput(), op.getAxis()), Value(), false);
       })
       .Case([&](tpu::NormalizeOp op) { return longNormalize(maker, op); })

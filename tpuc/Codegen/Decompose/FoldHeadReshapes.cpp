@@ -10,12 +10,14 @@
 #include "tpuc/Codegen/Decompose/AttentionMasks.h"
 #include "tpuc/Codegen/Decompose/ChannelHeads.h"
 #include "tpuc/Codegen/Decompose/Decompositions.h"
-#include "tpuc/Codegen/Decompose/PickedParts.h"
+#include "tpuc/Codegen/Decompose/HeadOps.h"
+#include "tpuc/Codegen/Decompose/HeadRows.h"
 #include "tpuc/Codegen/Decompose/RewriteOps.h"
 #include "tpuc/Codegen/Decompose/SampleRows.h"
 #include "tpuc/Codegen/Layers.h"
 #include "tpuc/Codegen/Passes.h"
 #include "tpuc/Dialect/Top/Names.h"
+#include "tpuc/Dialect/Top/OpTraits.h"
 #include "tpuc/Dialect/Top/ShapeInference.h"
 #include "tpuc/Dialect/Top/StructureOps.h"
 #include "tpuc/Dialect/Tpu/AttentionOps.h"
@@ -40,150 +42,10 @@ Type withElements(RankedTensorType shape, Value elements) {
   return RankedTensorType::get(shape.getShape(), staticType(elements).getElementType());
 }
 
-bool hasOrder(tpu::PermuteOp op, ArrayRef<int64_t> order) {
-  return ArrayRef<int64_t>(top::toInts(op.getOrder())) == order;
-}
-
-/// Rows, and which of their columns: `width` from `begin` on. Behind them stands a cast, or not.
-struct Rows {
-  Value tensor;
-  int64_t begin = 0, width = 0;
-  tpu::CastOp cast;
-  enum Form : uint8_t {
-    Apart,
-    SampleTurned, ///< The only sample stands behind its rows (isSampleTurned).
-    Channels,     ///< Rows are columns (rowsOfChannels).
-  } form = Apart;
-  /// Windows that attend each by itself.
-  int64_t windows = 1;
-};
-
-/// The part along dimension `axis` of `from`, of extent 1, that `value` is without that dimension:
-/// by a gather, or by a slice or split whose dimension is dropped.
-std::optional<Picked> pickedPart(Value value, int64_t axis) {
-  if (auto gather = value.getDefiningOp<tpu::GatherOp>()) {
-    const auto indices = top::constantInts(gather.getIndices());
-    const RankedTensorType from = staticType(gather.getInput());
-    if (static_cast<int64_t>(gather.getAxis()) != axis || !indices || indices->size() != 1 || !from)
-      return std::nullopt;
-    const int64_t index = indices->front();
-    return Picked{gather.getInput(),
-                  index < 0 ? index + from.getDimSize(static_cast<unsigned>(axis)) : index};
-  }
-  Operation *squeeze = value.getDefiningOp();
-  if (!isa_and_nonnull<tpu::SqueezeOp, tpu::ReshapeOp>(squeeze))
-    return std::nullopt;
-  const Value one = squeeze->getOperand(0);
-  std::optional<Picked> picked = splitPart(one, axis);
-  if (!picked)
-    picked = slicePart(one, axis);
-  const RankedTensorType type = staticType(one);
-  if (!picked || !type || type.getRank() <= axis ||
-      type.getDimSize(static_cast<unsigned>(axis)) != 1)
-    return std::nullopt;
-  SmallVector<int64_t> dims(type.getShape());
-  dims.erase(dims.begin() + axis);
-  return staticType(value).getShape() == ArrayRef(dims) ? picked : std::nullopt;
-}
-
-/// The rows [B, T, parts * H * D] of `dims` [B, T, (parts,) H, D], of which only part `part`
-/// counts.
-std::optional<Rows> reshapedRows(Value value, ArrayRef<int64_t> dims, int64_t part = 0) {
-  auto reshape = value.getDefiningOp<tpu::ReshapeOp>();
-  const RankedTensorType rows = reshape ? staticType(reshape.getInput()) : RankedTensorType();
-  const RankedTensorType split = reshape ? staticType(value) : RankedTensorType();
-  if (!rows || !split || split.getShape() != dims)
-    return std::nullopt;
-  const bool areApart =
-      rows.getRank() == 3 && rows.getShape()[0] == dims[0] && rows.getShape()[1] == dims[1];
-  const bool isTurned = !areApart && dims[0] == 1 && isSampleTurned(reshape.getInput(), dims[1]);
-  if (!areApart && !isTurned)
-    return std::nullopt;
-  const int64_t width = dims[dims.size() - 2] * dims.back();
-  Rows found{.tensor = reshape.getInput(),
-             .begin = part * width,
-             .width = width,
-             .cast = {},
-             .form = isTurned ? Rows::SampleTurned : Rows::Apart};
-  // Rows may be parts of longer ones.
-  const int64_t last = rows.getRank() - 1;
-  std::optional<Picked> longer = splitPart(found.tensor, last);
-  if (!longer && isTurned)
-    longer = slicePart(found.tensor, last);
-  if (longer) {
-    found.tensor = longer->from;
-    found.begin += longer->begin;
-  }
-  return found;
-}
-
-/// How many windows of `whole` [B, H, T, D] are dimension 1 of `parts` [B * H, windows, rows, D];
-/// 1 where these are none.
-int64_t numWindows(Value whole, Value parts) {
-  const RankedTensorType from = staticType(whole);
-  const RankedTensorType to = staticType(parts);
-  if (!from || !to || from.getRank() != 4 || to.getRank() != 4)
-    return 1;
-  const ArrayRef<int64_t> all = from.getShape();
-  const ArrayRef<int64_t> dims = to.getShape();
-  const bool isDivided =
-      dims[0] == all[0] * all[1] && dims[1] * dims[2] == all[2] && dims[3] == all[3];
-  return isDivided ? dims[1] : 1;
-}
-
-/// The rows of `heads` [B, H, T, D], or of windows of them.
-std::optional<Rows> rowsOf(Value heads) {
-  if (auto cast = heads.getDefiningOp<tpu::CastOp>()) {
-    std::optional<Rows> rows = rowsOf(cast.getInput());
-    if (!rows || rows->cast)
-      return std::nullopt;
-    rows->cast = cast;
-    return rows;
-  }
-  const ArrayRef<int64_t> dims = staticType(heads).getShape();
-  if (auto reshape = heads.getDefiningOp<tpu::ReshapeOp>();
-      reshape && numWindows(reshape.getInput(), heads) > 1) {
-    std::optional<Rows> rows = rowsOf(reshape.getInput());
-    if (!rows || rows->cast || rows->windows > 1 || rows->form != Rows::Apart)
-      return std::nullopt;
-    rows->windows = dims[1];
-    return rows;
-  }
-  if (const std::optional<Picked> channels = channelsOfHeads(heads))
-    return Rows{.tensor = channels->from,
-                .begin = channels->begin,
-                .width = dims[1] * dims[3],
-                .cast = {},
-                .form = Rows::Channels};
-  if (auto permute = heads.getDefiningOp<tpu::PermuteOp>();
-      permute && hasOrder(permute, {0, 2, 1, 3})) {
-    const Value split = permute.getInput();
-    const int64_t batch = dims[0], rows = dims[2], number = dims[1], width = dims[3];
-    if (std::optional<Rows> found = reshapedRows(split, {batch, rows, number, width}))
-      return found;
-    const std::optional<Picked> picked = pickedPart(split, 2);
-    const RankedTensorType all = picked ? staticType(picked->from) : RankedTensorType();
-    if (!all || all.getRank() != 5)
-      return std::nullopt;
-    return reshapedRows(picked->from, {batch, rows, all.getDimSize(2), number, width},
-                        picked->begin);
-  }
-  const std::optional<Picked> picked = pickedPart(heads, 0);
-  auto permute = picked ? picked->from.getDefiningOp<tpu::PermuteOp>() : tpu::PermuteOp();
-  const RankedTensorType all = permute ? staticType(permute.getOutput()) : RankedTensorType();
-  if (!all || !hasOrder(permute, {2, 0, 3, 1, 4}))
-    return std::nullopt;
-  const int64_t parts = all.getShape()[0];
-  if (picked->begin < 0 || picked->begin >= parts)
-    return std::nullopt;
-  return reshapedRows(permute.getInput(), {dims[0], dims[2], parts, dims[1], dims[3]},
-                      picked->begin);
-}
-
 /// The tensor that puts the heads [B, H, T, D] of `value` back into rows [B, T, H * D], or those of
 /// all samples [B * T, H * D], and the cast in between.
 struct Rejoined {
-  tpu::ReshapeOp rows;
+  Operation *rows = nullptr;
   tpu::CastOp cast;
   /// It makes channels [B, H * D, ...] instead.
   bool isOfChannels = false;
@@ -201,6 +63,15 @@ std::optional<Rejoined> rejoined(Value value) {
     found.cast = cast;
     value = cast.getOutput();
   }
+  const ArrayRef<int64_t> given = staticType(value).getShape();
+  if (Operation *view = only();
+      view && given.size() == 4 && given[1] == 1 && view->hasTrait<traits::ViewLike>()) {
+    // One head is a dimension of one element.
+    found.dims = {given[0], given[2], given[3]};
+    found.rows = view;
+    const RankedTensorType type = staticType(view->getResult(0));
+    return type && type.getShape() == ArrayRef(found.dims) ? std::optional(found) : std::nullopt;
+  }
   if (auto whole = dyn_cast_or_null<tpu::ReshapeOp>(only())) {
     found.windows = numWindows(whole.getOutput(), value);
     if (found.windows == 1)
@@ -216,7 +87,7 @@ std::optional<Rejoined> rejoined(Value value) {
   found.rows = dyn_cast_or_null<tpu::ReshapeOp>(only());
   if (!found.rows)
     return std::nullopt;
-  const RankedTensorType rows = staticType(found.rows.getOutput());
+  const RankedTensorType rows = staticType(found.rows->getResult(0));
   found.dims = {dims[0], dims[2], dims[1] * dims[3]};
   if (found.isOfChannels)
     return rows ? std::optional(found) : std::nullopt;
@@ -239,42 +110,12 @@ private:
     const std::string base = tensorNames(like.getDefiningOp())[0];
     return NameLoc::get(builder.getStringAttr(base + what.str()));
   }
-  Value columns(Rows rows, Value heads);
-  Value input(Rows rows, Value heads);
 
   tpu::ScaleDotProductAttentionOp op;
   const Backend &backend;
   OpBuilder builder;
   AttentionBiases &biases;
 };
-
-/// Those columns of the rows, named after the heads that they are.
-Value RowsRewriter::columns(Rows rows, Value heads) {
-  const RankedTensorType type = staticType(rows.tensor);
-  if (rows.width == type.getShape()[2])
-    return rows.tensor;
-  Value none = builder.create<top::NoneOp>(op.getLoc(), builder.getNoneType());
-  OperationState state(name(heads, "_rows"), tpu::SliceOp::getOperationName(),
-                       {rows.tensor, none, none, none, none},
-                       type.clone({type.getShape()[0], type.getShape()[1], rows.width}));
-  state.addAttribute("axes", builder.getI64ArrayAttr({2}));
-  state.addAttribute("offset", builder.getI64ArrayAttr({rows.begin}));
-  state.addAttribute("ends", builder.getI64ArrayAttr({rows.begin + rows.width}));
-  state.addAttribute("steps", builder.getI64ArrayAttr({1}));
-  return builder.create(state)->getResult(0);
-}
-
-/// The rows in the type of the heads.
-Value RowsRewriter::input(Rows rows, Value heads) {
-  if (!rows.cast)
-    return columns(rows, heads);
-  Value value = columns(rows, rows.cast.getInput());
-  auto *cast = builder.clone(*rows.cast);
-  cast->setOperand(0, value);
-  cast->getResult(0).setType(withElements(staticType(value), heads));
-  cast->setLoc(name(heads, "_rows"));
-  return cast->getResult(0);
-}
 
 /// Has products take the rows [1, T, W] of one sample that `rows` shows as [T, W].
 static void takeSample(Value rows) {
@@ -290,9 +131,9 @@ void RowsRewriter::run() {
   std::optional<Rejoined> output = rejoined(op->getResult(0));
   if (!output)
     return;
-  SmallVector<Rows> inputs;
+  SmallVector<HeadRows> inputs;
   for (Value heads : op->getOperands().take_front(3)) {
-    std::optional<Rows> rows = staticType(heads) ? rowsOf(heads) : std::nullopt;
+    std::optional<HeadRows> rows = staticType(heads) ? rowsOfHeads(heads) : std::nullopt;
     if (!rows || rows->windows != output->windows)
       return;
     inputs.push_back(*rows);
@@ -301,31 +142,31 @@ void RowsRewriter::run() {
   if (output->windows > 1 && (output->isOfChannels || !isa<NoneType>(op.getMask().getType())))
     return;
   // Queries, keys and values may be columns of the same rows, which are made anew.
-  for (Rows &rows : inputs)
-    if (rows.form != Rows::Apart) {
-      const Rows before = rows;
-      const Value made =
-          before.form == Rows::Channels ? rowsOfChannels(before.tensor) : asSample(before.tensor);
-      for (Rows &others : inputs)
+  for (HeadRows &rows : inputs)
+    if (rows.form != HeadRows::Apart) {
+      const HeadRows before = rows;
+      const Value made = before.form == HeadRows::Channels ? rowsOfChannels(before.tensor)
+                                                           : asSample(before.tensor);
+      for (HeadRows &others : inputs)
         if (others.form == before.form && others.tensor == before.tensor) {
           others.tensor = made;
-          others.form = Rows::Apart;
+          others.form = HeadRows::Apart;
         }
     }
-  for (Rows &rows : inputs)
+  for (HeadRows &rows : inputs)
     if (rows.windows > 1)
       rows.tensor = asWindows(rows.tensor, rows.windows);
   SmallVector<Value> operands(op->getOperands());
   for (unsigned i = 0; i < 3; ++i) {
     // Keys may be the values, too.
     const bool isAgain = i > 0 && op->getOperand(i) == op->getOperand(i - 1);
-    operands[i] = isAgain ? operands[i - 1] : input(inputs[i], op->getOperand(i));
+    operands[i] = isAgain ? operands[i - 1] : columnsOf(builder, inputs[i], op->getOperand(i));
   }
   const auto headsOf = [&](unsigned index) {
     const int64_t width = staticType(op->getOperand(index)).getShape().back();
     return builder.getI64IntegerAttr(inputs[index].width / width);
   };
-  const RankedTensorType joined = staticType(output->rows.getOutput()).clone(output->dims);
+  const RankedTensorType joined = staticType(output->rows->getResult(0)).clone(output->dims);
   const RankedTensorType given = joined.clone(ArrayRef<int64_t>{
       output->dims[0] * output->windows, output->dims[1] / output->windows, output->dims[2]});
   OpMaker maker(op, backend);
@@ -351,7 +192,7 @@ void RowsRewriter::run() {
     result.getDefiningOp()->setLoc(name(op->getResult(0), rowsName));
     result = channelsOfRows(result, name(op->getResult(0), "_channels"));
   }
-  if (result.getType() != output->rows.getOutput().getType()) {
+  if (result.getType() != output->rows->getResult(0).getType()) {
     if (!output->isOfChannels)
       result.getDefiningOp()->setLoc(name(op->getResult(0), rowsName));
     builder.setInsertionPoint(output->rows);
@@ -359,8 +200,8 @@ void RowsRewriter::run() {
     ofAll->setOperand(0, result);
     result = ofAll->getResult(0);
   }
-  result.getDefiningOp()->setLoc(output->rows.getLoc());
-  output->rows.getOutput().replaceAllUsesWith(result);
+  result.getDefiningOp()->setLoc(output->rows->getLoc());
+  output->rows->getResult(0).replaceAllUsesWith(result);
   eraseUnused(output->rows);
   if (output->dims[0] == 1 && !output->isOfChannels)
     takeSample(result);
@@ -425,6 +266,19 @@ struct FoldHeadReshapesPass : codegen::impl::FoldHeadReshapesBase<FoldHeadReshap
       return {};
     };
     if (failed(rewriteOps<tpu::RopeOp>(getOperation(), isAny, turn)))
+      return signalPassFailure();
+    const auto isNorm = [](tpu::RMSNormOp, const Backend &) { return true; };
+    const auto normalize = [](tpu::RMSNormOp op, const Backend &backend) -> Expected<void> {
+      normalizeRows(op, backend);
+      return {};
+    };
+    const auto isProduct = [](tpu::MulOp, const Backend &) { return true; };
+    const auto scale = [](tpu::MulOp op, const Backend &backend) -> Expected<void> {
+      scaleRows(op, backend);
+      return {};
+    };
+    if (failed(rewriteOps<tpu::RMSNormOp>(getOperation(), isNorm, normalize)) ||
+        failed(rewriteOps<tpu::MulOp>(getOperation(), isProduct, scale)))
       return signalPassFailure();
     AttentionBiases biases;
     const auto hasHeads = [](tpu::ScaleDotProductAttentionOp op, const Backend &) {

@@ -105,7 +105,18 @@ LogicalResult GroupNormOp::inferShape() {
 }
 int64_t GroupNormOp::flops() { return perElement(*this, 8); }
 
-LogicalResult RMSNormOp::inferShape() { return likeInputAlong(*this, getAxis()); }
+LogicalResult RMSNormOp::inferShape() {
+  const std::optional<Dims> dims = dimsOf(getInput());
+  if (const std::optional<uint64_t> heads = getNumHeads(); heads && dims && !dims->empty()) {
+    const auto axis = static_cast<int64_t>(getAxis());
+    const bool isLast = axis == -1 || axis == static_cast<int64_t>(dims->size()) - 1;
+    if (!isLast || (dims->back() != kDynamic && dims->back() % static_cast<int64_t>(*heads) != 0))
+      return emitOpError("normalizes ")
+             << *heads << " parts of " << dimsText(*dims) << " from axis " << axis
+             << " on; expected equal parts of the last dimension";
+  }
+  return likeInputAlong(*this, getAxis());
+}
 int64_t RMSNormOp::flops() { return perElement(*this, 4); }
 
 LogicalResult PixelNormOp::inferShape() { return likeInputPerChannel(*this); }

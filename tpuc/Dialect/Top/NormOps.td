@@ -141,7 +141,8 @@ def Top_RMSNormOp : Top_ComputeOp<"RMSNorm"> {
   let summary = "Divides by the root of the mean square";
   let description = [{
     gamma * x / sqrt(mean of x^2 + eps), where the mean runs over the dimensions from `axis` on, to
-    which gamma broadcasts.
+    which gamma broadcasts. With `num_heads`, `axis` is the last dimension, and as many equal parts
+    of it have a mean each.
 
     Example:
 
@@ -152,7 +153,8 @@ def Top_RMSNormOp : Top_ComputeOp<"RMSNorm"> {
   let arguments = (ins AnyTensor:$input,
                        Top_OptionalTensor:$gamma,
                        Top_AxisOf<Top_DefaultI64<-1>, 0>:$axis,
-                       Top_DefaultF64<"1e-05">:$eps);
+                       Top_DefaultF64<"1e-05">:$eps,
+                       Top_AtLeast<OptionalAttr<I64Attr>, 1>:$num_heads);
   let results = (outs AnyTensor:$output);
 }
 

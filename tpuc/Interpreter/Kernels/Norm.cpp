@@ -259,23 +259,25 @@ void kernels::layerNorm(const Tensor &input, const Tensor *weight, const Tensor 
 }
 
 void kernels::rmsNorm(const Tensor &input, const Tensor *gamma, size_t axis, double epsilon,
-                      Tensor &output, ThreadPool &threads) {
+                      int64_t heads, Tensor &output, ThreadPool &threads) {
   onFloats(input, output, [&](auto zero, const auto *from, auto *to) {
     using T = decltype(zero);
     Axes axes(input.shape(), axis, input.shape().rank() - 1);
     auto factors = trailing<T>(gamma, input.shape(), axis, 1);
-    threads.parallelFor(axes.outer, grainFor(4 * axes.size), [&](int64_t begin, int64_t end) {
+    const int64_t size = axes.size / heads;
+    threads.parallelFor(axes.outer * heads, grainFor(4 * size), [&](int64_t begin, int64_t end) {
       for (int64_t row = begin; row < end; ++row) {
-        const T *x = from + row * axes.size;
-        T *y = to + row * axes.size;
-        double squares = sumOf(axes.size, [&](int64_t i) {
+        const T *x = from + row * size;
+        T *y = to + row * size;
+        const int64_t first = row % heads * size;
+        double squares = sumOf(size, [&](int64_t i) {
           auto value = static_cast<double>(x[i]);
           return value * value;
         });
         auto factor =
-            static_cast<T>(1 / std::sqrt(squares / static_cast<double>(axes.size) + epsilon));
-        for (int64_t i = 0; i < axes.size; ++i)
-          y[i] = x[i] * factor * factors[i];
+            static_cast<T>(1 / std::sqrt(squares / static_cast<double>(size) + epsilon));
+        for (int64_t i = 0; i < size; ++i)
+          y[i] = x[i] * factor * factors[first + i];
       }
     });
   });

@@ -41,8 +41,9 @@ void layerNorm(const Tensor &input, const Tensor *weight, const Tensor *bias, si
                double epsilon, Tensor &output, Tensor *mean, Tensor *rstd, ThreadPool &threads);
 
 /// gamma * x / sqrt(mean of x^2 + epsilon) over the axes from `axis` on; gamma broadcasts to these.
-void rmsNorm(const Tensor &input, const Tensor *gamma, size_t axis, double epsilon, Tensor &output,
-             ThreadPool &threads);
+/// Each of `heads` equal parts of the last axis, which `axis` is then, has a mean of its own.
+void rmsNorm(const Tensor &input, const Tensor *gamma, size_t axis, double epsilon, int64_t heads,
+             Tensor &output, ThreadPool &threads);
 
 /// As layerNorm over each of `groups` groups of channels of a sample; weight and bias per channel.
 /// As many groups as channels: instance normalization.

@@ -149,9 +149,14 @@ static Expected<void> evaluateRMSNorm(OpContext &context) {
     return propagate(axis);
   if (Expected<void> checked = checkTrailing(context, 1, *axis); !checked)
     return checked;
+  const int64_t heads = context.optionalInteger("num_heads").value_or(1);
+  const Shape &shape = context.operand(0).shape();
+  if (heads < 1 || (heads > 1 && (*axis + 1 != shape.rank() || shape[*axis] % heads != 0)))
+    return context.error(std::to_string(heads) + " parts of " + shape.str(),
+                         "equal parts of the last dimension");
   return along(context, context.integer("axis"), [&](size_t front, Tensor &output) {
-    kernels::rmsNorm(context.operand(0), context.optional(1), front, context.real("eps"), output,
-                     context.threads());
+    kernels::rmsNorm(context.operand(0), context.optional(1), front, context.real("eps"), heads,
+                     output, context.threads());
   });
 }
 

@@ -117,6 +117,7 @@ TEST(Reduction, NormsByTheMeanSquare) {
                        .output = bench.local(type, {2, 70, 1, 40}),
                        .epsilon = 0.25,
                        .centers = false,
+                       .overWidth = false,
                        .gamma = {},
                        .beta = {},
                        .scratch = {}};
@@ -135,6 +136,48 @@ TEST(Reduction, NormsByTheMeanSquare) {
     }
     expectClose(bench.get(stored), convert(wanted, type));
   }
+}
+
+/// Three heads of 10 elements follow each other in each row; factors are the same for all rows.
+TEST(Reduction, NormsHeadsByTheMeanSquare) {
+  for (DataType type : kFloatTypes) {
+    const Tensor input = randomNumbers(type, Shape({2, 70, 3, 10}), 1, 0.5, 2);
+    const Tensor factors = randomNumbers(DataType::F32, Shape({1, 1, 3, 10}), 2, 0.5, 2);
+    Bench bench;
+    const LocalTensor gamma = bench.local(DataType::F32, {1, kLanes, 3, 10});
+    expectOk(emitLoadToLanes(bench.builder, bench.put(factors), gamma));
+    Normalization norm{.input = bench.load(input),
+                       .output = bench.local(type, {2, 70, 3, 10}),
+                       .epsilon = 0.25,
+                       .centers = false,
+                       .overWidth = true,
+                       .gamma = gamma,
+                       .beta = {},
+                       .scratch = {}};
+    norm.scratch = bench.scratch(normalizationScratch(norm));
+    expectOk(emitNormalization(bench.builder, norm));
+    const GlobalTensor stored = bench.store(norm.output);
+    bench.run();
+    Tensor wanted = convert(input, DataType::F64).clone();
+    const auto values = wanted.mutableData<double>();
+    const auto scale = factors.data<float>();
+    for (size_t row = 0; row < 420; ++row) {
+      const auto head = values.subspan(row * 10, 10);
+      double sum = 0;
+      for (double value : head)
+        sum += value * value;
+      for (size_t i = 0; i < 10; ++i)
+        head[i] *= static_cast<double>(scale[row % 3 * 10 + i]) / std::sqrt(sum / 10 + 0.25);
+    }
+    expectClose(bench.get(stored), convert(wanted, type));
+  }
+}
+
+TEST(Reduction, HeadsHaveNoMean) {
+  Normalization norm;
+  norm.input = norm.output = localTensor(DataType::F16, {1, 2, 3, 4});
+  norm.overWidth = true;
+  EXPECT_THAT(normalizationScratch(norm).error().message(), testing::HasSubstr("with a mean"));
 }
 
 TEST(Reduction, EveryKind) {

@@ -156,6 +156,8 @@ template <typename Op> Normalization normOf(Op op, const TiledOp &tiled) {
 
 /// The norm of a root mean square, which has no addend.
 Kernels rmsNormKernels(tpu::RMSNormOp op, const TiledOp &tiled) {
+  if (op.getNumHeads())
+    return makeError("", "a norm of parts of rows", "one of whole rows");
   Normalization norm = normOf(op, tiled);
   norm.centers = false;
   return one<normalizationScratch, emitNormalization>(norm);

@@ -155,10 +155,20 @@ template <typename Op> Normalization normOf(Op op, const TiledOp &tiled) {
   return norm;
 }
 
-/// The norm of a root mean square, which has no addend.
+/// The norm of a root mean square, which has no addend. Heads follow each other in a row.
 Kernels rmsNormKernels(tpu::RMSNormOp op, const TiledOp &tiled) {
   Normalization norm = normOf(op, tiled);
   norm.centers = false;
+  if (const auto heads = static_cast<int64_t>(op.getNumHeads().value_or(1)); heads > 1) {
+    norm.overWidth = true;
+    const auto byHeads = [&](LocalTensor &tensor) {
+      tensor = tensor.withShape({tensor.shape[0], tensor.shape[1], heads, tensor.shape[3] / heads});
+    };
+    byHeads(norm.input);
+    byHeads(norm.output);
+    if (norm.gamma)
+      byHeads(*norm.gamma);
+  }
   return one<normalizationScratch, emitNormalization>(norm);
 }
 

@@ -33,6 +33,8 @@ bool isRowOf(const std::optional<LocalTensor> &parameter, const Normalization &n
 /// Whether commands with operands of channels serve, one of them for each image. They save a pass,
 /// and each image has five of them.
 bool isByImages(const Normalization &norm) {
+  if (norm.overWidth)
+    return false;
   constexpr int64_t kCyclesOfImage = 125, kPerCycle = kEuBytes / 4;
   const Extents &shape = norm.input.shape;
   const int64_t pass = shape[0] * ceilDiv(norm.input.startLane + shape[1], kLanes) *
@@ -44,7 +46,7 @@ bool isByImages(const Normalization &norm) {
 struct NormPlan {
   LocalTensor input;
   std::array<LocalTensor, 2> full;
-  std::array<LocalTensor, 2> means; ///< [n,c,1,1] Aligned
+  std::array<LocalTensor, 2> means; ///< [n,c,1,1], with overWidth [n,c,h,1], Aligned
   /// Of each image [1,c,1,1] Compact, as commands read operands of channels.
   std::vector<LocalTensor> negative, factors, addends;
   LocalTensor folded;
@@ -71,11 +73,11 @@ NormPlan planOf(const Normalization &norm, ScratchAllocator &space) {
   if (!isWide && (!isByImages(norm) || (isRowOf(norm.gamma, norm) && norm.beta)))
     plan.full[1] = space.take(DataType::F32, shape, lane);
   for (LocalTensor &tensor : plan.means)
-    tensor = space.take(DataType::F32, {shape[0], shape[1], 1, 1}, lane);
+    tensor = space.take(DataType::F32, {shape[0], shape[1], norm.overWidth ? shape[2] : 1, 1}, lane);
   for (int64_t n = 0; isByImages(norm) && n < shape[0]; ++n)
     for (std::vector<LocalTensor> *each : {&plan.negative, &plan.factors, &plan.addends})
       each->push_back(takeChannels(norm.input, space));
-  plan.folded = takeWindowScratch({plan.input, plan.means[0], false, false, 1}, space);
+  plan.folded = takeWindowScratch({plan.input, plan.means[0], norm.overWidth, false, 1}, space);
   const std::optional<LocalTensor> *given[] = {&norm.gamma, &norm.beta};
   for (size_t i = 0; i < 2; ++i)
     if (*given[i] && (*given[i])->type != DataType::F32)
@@ -118,6 +120,8 @@ Expected<uint32_t> checkedScratch(const std::string &where, const Normalization 
   for (const std::optional<LocalTensor> *parameter : {&norm.gamma, &norm.beta})
     if (Expected<void> fits = checkParameter(where, *parameter, in); !fits)
       return propagate(fits);
+  if (norm.overWidth && (norm.centers || norm.beta))
+    return makeError(where, "rows over w with a mean or an addend", "the root of the mean square");
   ScratchAllocator space;
   planOf(norm, space);
   return space.next;
@@ -147,7 +151,7 @@ class NormSteps {
 public:
   NormSteps(Builder &builder, const Normalization &norm, const NormPlan &plan)
       : builder(builder), norm(norm), plan(plan), shape(norm.input.shape),
-        share(1.0 / static_cast<double>(shape[2] * shape[3])) {}
+        share(1.0 / static_cast<double>((norm.overWidth ? 1 : shape[2]) * shape[3])) {}
 
   void run();
 
@@ -177,7 +181,7 @@ void NormSteps::run() {
   takeParameters();
   const LocalTensor squares = addSquares();
   const auto &[variance, factor] = plan.means;
-  addWindowSum(builder, {squares, variance, false, false, share}, plan.folded);
+  addWindowSum(builder, {squares, variance, norm.overWidth, false, share}, plan.folded);
   addLinear(builder, variance, variance, 1, norm.epsilon);
   addRsqrt(builder, factor, variance);
   // Without a copy of the input there may be only one place.

@@ -61,12 +61,14 @@ Expected<void> emitSoftmax(Builder &builder, const Softmax &softmax);
 /// rows in lanes a layer norm, with channels an instance norm. `gamma`, `beta` are F32, or of the
 /// type of the input and broadcast to the input within a lane: [1,64,h,w] (the same in every lane)
 /// or [1,c,1,1] Aligned. Computed in F32. Without `centers` the mean counts as 0: a norm by the
-/// root of the mean square.
+/// root of the mean square, which `overWidth` takes of each row over w alone; gamma is [1,64,h,w]
+/// then.
 struct Normalization {
   LocalTensor input;
   LocalTensor output;
   double epsilon = 0;
   bool centers = true;
+  bool overWidth = false;
   std::optional<LocalTensor> gamma;
   std::optional<LocalTensor> beta;
   Scratch scratch;

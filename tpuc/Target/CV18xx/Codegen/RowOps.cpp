@@ -224,6 +224,8 @@ Expected<void> emitOf(tpu::InstanceNormOp op, const Site &site) {
 }
 
 Expected<void> emitOf(tpu::RMSNormOp op, const Site &site) {
+  if (op.getNumHeads())
+    return makeError("", "a norm of parts of rows", "one of whole rows");
   Expected<std::array<LocalTensor, 2>> tensors = floatsOf(site);
   if (!tensors)
     return propagate(tensors);
