@@ -24,7 +24,9 @@ def FoldHeadReshapes : Pass<"fold-head-reshapes", "::mlir::ModuleOp"> {
     windows of rows. One head may be a dimension of one element.
 
     A `tpu.RMSNorm` of heads, or a product with one number for each, that attention alone reads is
-    done to parts of the rows.
+    done to parts of the rows. Where keys are multiplied with values first, [B, H, D, rows] with
+    [B, H, rows, E], rows of all heads are multiplied, and what is of two heads becomes 0: what lies
+    between is done to rows, too, if that takes less by estimate than the moves of short rows.
   }];
   let dependentDialects = ["::tpuc::top::TopDialect", "::tpuc::tpu::TpuDialect"];
 }

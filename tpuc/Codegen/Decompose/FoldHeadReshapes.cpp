@@ -11,6 +11,7 @@
 #include "tpuc/Codegen/Decompose/ChannelHeads.h"
 #include "tpuc/Codegen/Decompose/Decompositions.h"
 #include "tpuc/Codegen/Decompose/HeadOps.h"
+#include "tpuc/Codegen/Decompose/HeadProducts.h"
 #include "tpuc/Codegen/Decompose/HeadRows.h"
 #include "tpuc/Codegen/Decompose/RewriteOps.h"
 #include "tpuc/Codegen/Decompose/SampleRows.h"
@@ -292,6 +293,9 @@ struct FoldHeadReshapesPass : codegen::impl::FoldHeadReshapesBase<FoldHeadReshap
     if (failed(rewriteOps<tpu::ScaleDotProductAttentionOp>(getOperation(), hasHeads, takeRows)))
       return signalPassFailure();
     biases.eraseUnused();
+    const std::unique_ptr<Backend> backend = backendOrEmit(getOperation());
+    if (auto main = getOperation().lookupSymbol<func::FuncOp>("main"); main && !main.isExternal())
+      multiplyRowsOfHeads(main, *backend);
   }
 };
 
