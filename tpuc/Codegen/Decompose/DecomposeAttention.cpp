@@ -17,8 +17,10 @@
 #include "tpuc/Dialect/Top/OpTraits.h"
 #include "tpuc/Dialect/Top/StructureOps.h"
 #include "tpuc/Dialect/Tpu/AttentionOps.h"
+#include "tpuc/Dialect/Tpu/BinaryOps.h"
 #include "tpuc/Dialect/Tpu/CastOps.h"
 #include "tpuc/Dialect/Tpu/MovementOps.h"
+#include "tpuc/Dialect/Tpu/NormOps.h"
 #include "tpuc/Dialect/Tpu/StoredType.h"
 
 #include <cmath>
@@ -96,9 +98,49 @@ private:
     return sizes.heads % sizes.keyHeads == 0;
   }
 
+  /// A norm of rows, or a product with one number for each head, of rows of samples: it stands
+  /// behind the reshape, where it can be in one group with the attention. Null for others.
+  Value asScaledRows(Value heads, StringRef what) {
+    Operation *op = heads.getDefiningOp();
+    if (!op || !heads.hasOneUse())
+      return {};
+    const auto made = [&](Value input, Value factors) {
+      return maker.make(op->getName().getStringRef(), what,
+                        Type(OpMaker::typeOf(heads).clone(rowsOf(heads))),
+                        {asRows(input, (what + "_unscaled").str()), factors}, op->getAttrs());
+    };
+    if (auto norm = dyn_cast<tpu::RMSNormOp>(op)) {
+      const auto axis = static_cast<int64_t>(norm.getAxis());
+      const bool isOfRows =
+          isa<NoneType>(norm.getGamma().getType()) || OpMaker::dimsOf(norm.getGamma()).size() == 1;
+      return axis == -1 && isOfRows && !norm.getNumHeads() ? made(norm.getInput(), norm.getGamma())
+                                                           : Value();
+    }
+    auto product = dyn_cast<tpu::MulOp>(op);
+    if (!product || product.getInputs().size() != 2 || !OpMaker::isFloat(heads) ||
+        OpMaker::dimsOf(heads)[1] != sizes.keyHeads)
+      return {};
+    for (unsigned index : {0, 1}) {
+      const Value constant = product.getInputs()[index];
+      const std::optional<Tensor> factors = OpMaker::constantOf(constant);
+      const int64_t number = OpMaker::dimsOf(heads)[1];
+      if (!factors || factors->numElements() != number || factors->shape().rank() < 3 ||
+          factors->shape()[factors->shape().rank() - 3] != number)
+        continue;
+      const Tensor four = factors->reshaped(Shape({1, number, 1, 1}));
+      const Value all = maker.weight(expandedConstant(four, {sizes.samples, number, 1, 1})
+                                         .reshaped(Shape({sizes.samples * number, 1, 1})),
+                                     (what + "_factors").str());
+      return made(product.getInputs()[1 - index], all);
+    }
+    return {};
+  }
+
   /// Heads as rows. A conversion of what has to be stored anyway, or takes no more bytes, stands
   /// behind the reshape, where it can be in one group with the attention.
   Value asRows(Value heads, StringRef what) {
+    if (Value scaled = asScaledRows(heads, what))
+      return scaled;
     auto cast = heads.getDefiningOp<tpu::CastOp>();
     if (!cast || !heads.hasOneUse() || cast->getNumOperands() != 1)
       return maker.reshaped(heads, rowsOf(heads), what);
