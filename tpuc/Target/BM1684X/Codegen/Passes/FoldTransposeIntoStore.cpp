@@ -17,6 +17,7 @@
 #include "tpuc/Codegen/Decompose/RewriteOps.h"
 #include "tpuc/Codegen/Layers.h"
 #include "tpuc/Codegen/Tile/Tiling.h"
+#include "tpuc/Dialect/Top/ShapeInference.h"
 #include "tpuc/Dialect/Tpu/ConvolutionOps.h"
 #include "tpuc/Dialect/Tpu/GroupOps.h"
 #include "tpuc/Dialect/Tpu/MovementOps.h"
@@ -44,9 +45,18 @@ std::optional<TransposePlan> transposePlan(tpu::PermuteOp op) {
   const RankedTensorType type = staticType(op.getInput());
   if (!type || !staticType(op.getOutput()))
     return std::nullopt;
+  // Dimensions of one element stand anywhere.
+  SmallVector<int64_t> dims;
+  SmallVector<int64_t> places;
+  for (int64_t extent : type.getShape()) {
+    places.push_back(static_cast<int64_t>(dims.size()));
+    if (extent != 1)
+      dims.push_back(extent);
+  }
   SmallVector<int64_t> order;
-  for (Attribute each : op.getOrder())
-    order.push_back(cast<IntegerAttr>(each).getInt());
+  for (int64_t source : top::toInts(op.getOrder()))
+    if (type.getDimSize(static_cast<unsigned>(source)) != 1)
+      order.push_back(places[static_cast<size_t>(source)]);
   const auto rank = static_cast<int64_t>(order.size());
   int64_t first = 0;
   while (first < rank && order[static_cast<size_t>(first)] == first)
@@ -59,9 +69,9 @@ std::optional<TransposePlan> transposePlan(tpu::PermuteOp op) {
   std::iota(turned.begin() + first + rank - middle, turned.end(), first);
   if (turned != order)
     return std::nullopt;
-  const ArrayRef<int64_t> dims = type.getShape();
   const auto count = [&](int64_t begin, int64_t end) {
-    return product(dims.slice(static_cast<size_t>(begin), static_cast<size_t>(end - begin)));
+    return product(
+        ArrayRef(dims).slice(static_cast<size_t>(begin), static_cast<size_t>(end - begin)));
   };
   return TransposePlan{count(0, first), count(first, middle), count(middle, rank)};
 }

@@ -74,7 +74,8 @@ def TransposeInGroups : Pass<"transpose-in-groups", "::mlir::ModuleOp"> {
     A permute that makes [n, c, w] of [n, w, c], and the reshapes around it that count w or c as the
     rows and columns of a picture, become a `tpu.Transpose`, if the layers around take fewer cycles
     by estimate. What makes pictures and what reads their pixels as rows can be in one group then,
-    and the other way round.
+    and the other way round. Norms and products over the last dimension of pictures [n, h, w, c], and
+    what reads them element by element, compute rows [n, h * w, c] first.
   }];
   let dependentDialects = ["::tpuc::top::TopDialect", "::tpuc::tpu::TpuDialect"];
 }

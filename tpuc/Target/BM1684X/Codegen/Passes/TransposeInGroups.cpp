@@ -20,7 +20,9 @@
 #include "tpuc/Codegen/Group/WindowCost.h"
 #include "tpuc/Codegen/Layers.h"
 #include "tpuc/Dialect/Top/MainFunction.h"
+#include "tpuc/Dialect/Top/Names.h"
 #include "tpuc/Dialect/Top/ShapeInference.h"
+#include "tpuc/Dialect/Top/StructureOps.h"
 #include "tpuc/Dialect/Tpu/GroupOps.h"
 #include "tpuc/Target/BM1684X/Codegen/Passes/Passes.h"
 #include "tpuc/Target/BM1684X/Codegen/Passes/Transposes.h"
@@ -42,9 +44,13 @@ constexpr double kWorthTransposing = 0.995;
 /// So many layers in front and behind are looked at with it.
 constexpr int64_t kLayersBefore = 4, kLayersBehind = 10;
 
-/// A tensor, and the value that is the same transposed.
+/// What a permute transposes: a tensor, and the value that is the same transposed. One of them may
+/// be missing: it has the dimensions [outer, rows, columns], or [outer, columns, rows], by a
+/// reshape.
 struct Transposed {
   Value from, to;
+  std::array<int64_t, 3> dims = {};
+  tpu::PermuteOp permute = {};
 };
 
 /// Whether a value is [outer, rows, ...] with `columns` elements behind these.
@@ -81,12 +87,45 @@ std::optional<Transposed> transposedBy(tpu::PermuteOp op) {
       break;
     value = reshape.getOutput();
   }
-  return found.from && found.to ? std::optional(found) : std::nullopt;
+  if (!found.from && !found.to)
+    return std::nullopt;
+  found.dims = {plan->outer, plan->rows, plan->columns};
+  found.permute = op;
+  return found;
+}
+
+/// What a permute reads or gives, in other dimensions.
+Value reshaped(OpBuilder &builder, Value value, RankedTensorType type, Location loc) {
+  Value none = builder.create<top::NoneOp>(loc, builder.getNoneType());
+  OperationState state(loc, tpu::ReshapeOp::getOperationName(), {value, none}, type);
+  state.addAttribute("shape", builder.getI64ArrayAttr(type.getShape()));
+  return builder.create(state)->getResult(0);
 }
 
 void transpose(Transposed found) {
+  tpu::PermuteOp permute = found.permute;
+  OpBuilder builder(permute);
+  const std::string name = tensorNames(permute)[0];
+  const auto named = [&](StringRef what) {
+    return NameLoc::get(builder.getStringAttr(name + what.str()));
+  };
+  const auto [outer, rows, columns] = found.dims;
+  // Where dimensions lie otherwise on one side, that one is reshaped.
+  if (!found.from)
+    found.from =
+        reshaped(builder, permute.getInput(),
+                 staticType(permute.getInput()).clone({outer, rows, columns}), named("_before"));
+  if (!found.to) {
+    const RankedTensorType type = staticType(permute.getOutput());
+    OperationState state(named("_transposed"), tpu::TransposeOp::getOperationName(), found.from,
+                         type.clone({outer, columns, rows}));
+    const Value made = builder.create(state)->getResult(0);
+    permute.getOutput().replaceAllUsesWith(reshaped(builder, made, type, permute.getLoc()));
+    eraseUnused(permute);
+    return;
+  }
   Operation *last = found.to.getDefiningOp();
-  OpBuilder builder(last);
+  builder.setInsertionPoint(last);
   OperationState state(last->getLoc(), tpu::TransposeOp::getOperationName(), found.from,
                        found.to.getType());
   found.to.replaceAllUsesWith(builder.create(state)->getResult(0));
@@ -138,22 +177,29 @@ bool GroupTransposer::isWorthwhile(tpu::PermuteOp op, const Transposed &found,
   const auto copied = [&](Value value) {
     return clone.of(value.getDefiningOp())->getResult(cast<OpResult>(value).getResultNumber());
   };
-  transpose({copied(found.from), copied(found.to)});
+  Transposed copy = found;
+  if (found.from)
+    copy.from = copied(found.from);
+  if (found.to)
+    copy.to = copied(found.to);
+  copy.permute = cast<tpu::PermuteOp>(clone.of(op));
+  transpose(copy);
   const std::optional<double> together = costs.of(window, clone, price);
   return together && *together < kWorthTransposing * (*apart + static_cast<double>(moved));
 }
 
 void GroupTransposer::run(tpu::PermuteOp op) {
   const std::optional<Transposed> found = transposedBy(op);
-  if (!found || !found->from.getDefiningOp())
+  Operation *first = found && found->from ? found->from.getDefiningOp() : op;
+  Operation *last = found && found->to ? found->to.getDefiningOp() : op;
+  if (!found || !first)
     return;
   const bool isBesideLayers =
-      isLocal(found->from.getDefiningOp()) ||
-      llvm::any_of(found->to.getUsers(), [&](Operation *user) { return isLocal(user); });
+      (found->from && isLocal(first)) ||
+      (found->to && llvm::any_of(last->getUsers(), [&](Operation *user) { return isLocal(user); }));
   if (!isBesideLayers)
     return;
-  const OpWindow window = windowAround(found->from.getDefiningOp(), found->to.getDefiningOp(),
-                                       kLayersBefore, kLayersBehind);
+  const OpWindow window = windowAround(first, last, kLayersBefore, kLayersBehind);
   const auto [entry, isNew] = known.try_emplace(windowKey(window, op, kinds));
   if (isNew)
     entry->second = isWorthwhile(op, *found, window);
@@ -167,6 +213,9 @@ Expected<void> transposeInGroups(ModuleOp module, const Backend &backend) {
   Expected<func::FuncOp> main = top::mainFunction(module);
   if (!main)
     return propagate(main);
+  const auto isTransposing = [](tpu::PermuteOp op) { return transposePlan(op).has_value(); };
+  if (llvm::any_of(main->front().getOps<tpu::PermuteOp>(), isTransposing))
+    computeRowsOfPictures(main->front(), backend);
   GroupTransposer transposer(backend);
   for (auto op : llvm::to_vector(main->front().getOps<tpu::PermuteOp>()))
     transposer.run(op);

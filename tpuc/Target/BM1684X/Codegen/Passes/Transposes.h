@@ -35,6 +35,10 @@ Expected<llvm::SmallVector<int64_t>> permuteCycles(mlir::RankedTensorType type,
                                                    mlir::Location loc,
                                                    const codegen::Backend &backend);
 
+/// Has norms and products over the last dimension of pictures [n, h, w, c], and what reads them
+/// element by element, compute rows [n, h * w, c]. Others read these through reshapes.
+void computeRowsOfPictures(mlir::Block &block, const codegen::Backend &backend);
+
 } // namespace tpuc::bm1684x::backend
 
 #endif // TPUC_TARGET_BM1684X_CODEGEN_PASSES_TRANSPOSES_H
