@@ -246,6 +246,21 @@ func.func @batchnorm_of_reshaped_matmul(%x: tensor<2x5x4xf32>) -> tensor<10x3xf3
   return %2 : tensor<10x3xf32>
 }
 
+// So does a flattening.
+// CHECK-LABEL: func.func @batchnorm_of_flat_matmul
+// CHECK: "top.MatMul"(%arg0, {{.*}} -> tensor<2x5x3xf32>
+// CHECK-NOT: "top.{{BatchNorm|Scale|Mul|Add}}"
+// CHECK: "top.FlattenTo2D"({{.*}} loc("y")
+func.func @batchnorm_of_flat_matmul(%x: tensor<2x5x4xf32>) -> tensor<10x3xf32> {
+  %none = "top.None"() : () -> none
+  %w = "top.ConstantFill"(%none) {shape = [4, 3], value = 0.5 : f32} : (none) -> tensor<4x3xf32>
+  %1 = "top.MatMul"(%x, %w, %none) : (tensor<2x5x4xf32>, tensor<4x3xf32>, none) -> tensor<2x5x3xf32>
+  %f = "top.FlattenTo2D"(%1) {axis = 2 : i64} : (tensor<2x5x3xf32>) -> tensor<10x3xf32>
+  %s = "top.ConstantFill"(%none) {shape = [3], value = 2.0 : f32} : (none) -> tensor<3xf32>
+  %2 = "top.BatchNorm"(%f, %s, %s, %none, %none) : (tensor<10x3xf32>, tensor<3xf32>, tensor<3xf32>, none, none) -> tensor<10x3xf32> loc("y")
+  return %2 : tensor<10x3xf32>
+}
+
 // The convolutions in front of a concatenation take a part of the factors each.
 // CHECK-LABEL: func.func @batchnorm_of_parts
 // CHECK: %[[A:.*]] = "top.Conv"(%arg0, {{.*}} -> tensor<1x3x6x6xf32> loc("y_part0")

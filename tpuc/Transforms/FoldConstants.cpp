@@ -288,8 +288,10 @@ static LogicalResult intoProducer(Last last, PatternRewriter &rewriter) {
 /// Scale(Reshape(MatMul(x))) -> Reshape(Add(Mul(MatMul(x), scale), bias)), where the columns are
 /// the channels before and behind the reshape: so the product can take both.
 static LogicalResult scaleBeforeReshape(ScaleOp scale, PatternRewriter &rewriter) {
-  auto reshape = producerFor<ReshapeOp>(scale.getInput(), scale);
-  auto product = reshape ? producerFor<MatMulOp>(reshape.getInput(), reshape) : MatMulOp();
+  Operation *reshape = producerFor<ReshapeOp>(scale.getInput(), scale);
+  if (!reshape)
+    reshape = producerFor<FlattenTo2DOp>(scale.getInput(), scale);
+  auto product = reshape ? producerFor<MatMulOp>(reshape->getOperand(0), reshape) : MatMulOp();
   std::optional<Dims> flat = dimsOf(scale.getInput());
   std::optional<Dims> dims = product ? dimsOf(product.getOutput()) : std::nullopt;
   if (!flat || !dims || flat->size() != 2 || dims->size() < 2 || flat->back() != dims->back() ||
@@ -313,7 +315,7 @@ static LogicalResult scaleBeforeReshape(ScaleOp scale, PatternRewriter &rewriter
       make(AddOp::getOperationName(), "_shifted", scaled->getResult(0), "_shifts", *shifts);
   shifted->setAttr("do_relu", scale.getDoReluAttr());
   shifted->setAttr("relu_limit", scale.getReluLimitAttr());
-  auto moved = cast<ReshapeOp>(rewriter.clone(*reshape));
+  Operation *moved = rewriter.clone(*reshape);
   rewriter.modifyOpInPlace(moved, [&] {
     moved->setOperand(0, shifted->getResult(0));
     moved->setLoc(scale.getLoc());
