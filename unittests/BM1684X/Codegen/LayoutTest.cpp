@@ -217,6 +217,47 @@ TEST(BM1684XLayout, TablesAndNormsAreInEveryLaneNumbersInCommands) {
   EXPECT_EQ(described(softmax.layout()), (Texts{"Transposed f32", "Transposed f32"}));
 }
 
+/// A product of a picture with factors of its channels.
+std::unique_ptr<OneOp> scaled(int64_t channels, const std::string &type) {
+  const std::string picture = fmt::format("tensor<1x{}x6x6x{}>", channels, type);
+  const std::string factors = fmt::format("tensor<1x{}x1x1xf32>", channels);
+  return std::make_unique<OneOp>(
+      Texts{picture}, Texts{factors},
+      fmt::format("%r = \"tpu.Mul\"(%a, %x) : ({1}, {0}) -> {0}", picture, factors));
+}
+
+TEST(BM1684XLayout, NumbersOfManyChannelsStayLikeBiases) {
+  EXPECT_EQ(described(scaled(130, "f16")->layout()),
+            (Texts{"PerChannel f32 resident 4", "Tensor f16", "Tensor f16"}));
+  // A lane holds one at most: rows of matrices can read them, too.
+  EXPECT_EQ(described(scaled(64, "f16")->layout()),
+            (Texts{"Tensor f32", "Tensor f16", "Tensor f16"}));
+  // Elements of one pixel may be seen in any order.
+  OneOp pixel({"tensor<1x130x1x1xf32>"}, {"tensor<1x130x1x1xf32>"},
+              "%r = \"tpu.Add\"(%x, %a) : (tensor<1x130x1x1xf32>, tensor<1x130x1x1xf32>) -> "
+              "tensor<1x130x1x1xf32>");
+  EXPECT_EQ(described(pixel.layout()), (Texts{"Tensor f32", "Tensor f32", "Tensor f32"}));
+  OneOp slopes({"tensor<1x70x6x6xf32>"}, {"tensor<70x1x1xf32>"},
+               "%r = \"tpu.PRelu\"(%x, %a) : (tensor<1x70x6x6xf32>, tensor<70x1x1xf32>) -> "
+               "tensor<1x70x6x6xf32>");
+  EXPECT_EQ(described(slopes.layout()),
+            (Texts{"Tensor f32", "PerChannel f32 resident 4", "Tensor f32"}));
+}
+
+TEST(BM1684XLayout, NumbersOfChannelsAreNotForRowsOfMatrices) {
+  const std::unique_ptr<OneOp> one = scaled(130, "f32");
+  Expected<TileModel> rows = one->backend->modelOf(one->op, TileLayout::Matrix);
+  ASSERT_TRUE(rows);
+  TiledOp tiled{.op = one->op, .model = &*rows};
+  tiled.result.tile = wholeTile(rows->result);
+  for (const OperandModel &operand : rows->operands)
+    tiled.operands.push_back({operand.slice(tiled.result.tile)});
+  const Expected<int64_t> scratch = one->backend->scratchBytes(tiled);
+  ASSERT_FALSE(scratch);
+  EXPECT_EQ(scratch.error().message(),
+            "numbers of channels for rows of matrices; expected channels of pictures");
+}
+
 const std::string kLstm =
     "%r:3 = \"tpu.LSTM\"(%x, %a, %b, %c, %n, %n, %n, %n) {hidden_size = 4 : i64} : "
     "(tensor<5x2x3xf32>, tensor<1x16x3xf32>, tensor<1x16x4xf32>, tensor<1x32xf32>, none, none, "
@@ -402,6 +443,18 @@ TEST(BM1684XLayout, FiltersAndTheirWordsAreWhereKernelsReadThem) {
                     filterElement(filter, block, channels.begin + channel, i))
               << "channel " << channels.begin + channel << " element " << i;
     }
+}
+
+TEST(BM1684XLayout, NumbersOfChannelsAreWhereKernelsReadThem) {
+  const std::unique_ptr<OneOp> one = scaled(130, "f16");
+  const Tensor numbers = *readConstant(one->op, 0);
+  for (const Range channels : {Range{0, 130}, Range{64, 64}, Range{128, 2}}) {
+    const Tensor found = LoadedConstant(*one, one->tiled(channels), 0).read();
+    ASSERT_EQ(found.numElements(), channels.size);
+    for (int64_t channel = 0; channel < channels.size; ++channel)
+      EXPECT_EQ(found.data<float>()[static_cast<size_t>(channel)],
+                numbers.data<float>()[static_cast<size_t>(channels.begin + channel)]);
+  }
 }
 
 TEST(BM1684XLayout, WordsOfPhasesAreWhereKernelsReadThem) {

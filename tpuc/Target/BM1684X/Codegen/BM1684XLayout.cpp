@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "tpuc/Target/BM1684X/Codegen/BM1684XLayout.h"
+#include "tpuc/Dialect/Tpu/ConvolutionOps.h"
 #include "tpuc/Target/BM1684X/Codegen/Constants.h"
 
 using namespace mlir;
@@ -28,8 +29,9 @@ static std::optional<int64_t> residentAlignment(Operation *op, unsigned index,
       !isConstantOperand(op, index) || !rows.isByLane || rows.phases() > 1)
     return std::nullopt;
   // Filters in blocks of input channels begin at whole lines of a lane.
+  const bool isFilter = index == 1 && isa<tpu::ConvOp, tpu::DeconvOp>(op);
   const bool isInBlocks =
-      isRecurrent(op) ? index != kRecurrentBias : index == 1 && !filter.isDepthwise;
+      isRecurrent(op) ? index != kRecurrentBias : isFilter && !filter.isDepthwise;
   return isInBlocks ? int64_t{kEuBytes} : int64_t{4};
 }
 

@@ -103,7 +103,7 @@ ChannelRows channelRows(Operation *op, const TileModel &model, unsigned index,
     const AxisExtents &extents = model.operands[index].extents;
     rows.channels = extents[kAxisC];
     rows.row = index == kRecurrentBias ? 1 : alignUp(extents[kAxisW], channelBlock(type));
-  } else if (index == 1 && !isa<tpu::PReluOp>(op)) {
+  } else if (index == 1 && isa<tpu::ConvOp, tpu::DeconvOp>(op)) {
     setFilter(rows, op, model, filter);
   }
   // Short rows cost as much as long ones: lanes with several channels put them together.

@@ -87,12 +87,22 @@ template <BinaryKind kind> struct OfTwo {
   Kernels operator()(Operation *op, Sliced tiled) const { return binaryKernels(op, kind, tiled); }
 };
 
+/// Floats. Packed constants are not for rows of matrices, which have their channels as images.
+Expected<void> checkChannels(const TiledOp &tiled) {
+  const BM1684XLayout &layout = layoutOf(tiled);
+  for (unsigned index = 0; index < tiled.op->getNumOperands(); ++index)
+    if (const TensorLayout &operand = layout.operand(index);
+        operand.form == OperandForm::PerChannel && operand.extents[kAxisC] != operand.rows.channels)
+      return makeError("", "numbers of channels for rows of matrices", "channels of pictures");
+  return checkFloats(tiled);
+}
+
 /// Tensors that are not all floats, or all integers of 32 bits.
 Expected<void> checkFloatsOrIntegers(const TiledOp &tiled) {
   const BM1684XLayout &layout = layoutOf(tiled);
   for (unsigned index = 0; index < layout.numTensors(); ++index)
     if (layout.operand(index).isLoaded && layout.operand(index).type != DataType::I32)
-      return checkFloats(tiled);
+      return checkChannels(tiled);
   return {};
 }
 
@@ -102,7 +112,7 @@ KernelTable plainTable() {
       .add<tpu::AddOp>(OfTwo<BinaryKind::Add>())
       .add<tpu::SubOp>(OfTwo<BinaryKind::Sub>())
       .add<tpu::MulOp>(OfTwo<BinaryKind::Mul>())
-      .with(checkFloats)
+      .with(checkChannels)
       .add<tpu::AddConstOp>(OfTwo<BinaryKind::Add>())
       .add<tpu::SubConstOp>(OfTwo<BinaryKind::Sub>())
       .add<tpu::MulConstOp>(OfTwo<BinaryKind::Mul>())

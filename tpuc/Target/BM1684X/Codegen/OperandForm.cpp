@@ -19,6 +19,7 @@
 #include "tpuc/Dialect/Tpu/ReduceOps.h"
 #include "tpuc/Dialect/Tpu/StoredType.h"
 #include "tpuc/Target/BM1684X/Codegen/Constants.h"
+#include "tpuc/Target/BM1684X/Kernels/LocalTensor.h"
 
 using namespace mlir;
 using namespace tpuc::codegen;
@@ -49,6 +50,25 @@ bool carriesParameters(Operation *op, unsigned index) {
 
 DataType elementTypeOf(Operation *op, unsigned index) {
   return storageDataType(valueAt(op, index).getType()).value_or(DataType::F32);
+}
+
+bool isChannelConstant(Operation *op, unsigned index) {
+  const bool isSlope = isa<tpu::PReluOp>(op) && index == 1;
+  if (!isSlope && !isa<tpu::AddOp, tpu::SubOp, tpu::MulOp, tpu::DivOp, tpu::MaxOp, tpu::MinOp>(op))
+    return false;
+  if (index >= op->getNumOperands() || isQuantized(op) || !isConstantOperand(op, index))
+    return false;
+  auto result = dyn_cast<RankedTensorType>(op->getResult(0).getType());
+  auto numbers = dyn_cast<RankedTensorType>(op->getOperand(index).getType());
+  if (!result || !numbers || !isFloat(elementTypeOf(op, index)) || result.getRank() < 3)
+    return false;
+  const int64_t channels = result.getDimSize(1);
+  if (channels <= int64_t{kLanes} || numbers.getNumElements() != channels)
+    return false;
+  // Of one pixel, elements may be seen in any order.
+  const int64_t axis = numbers.getRank() - result.getRank() + 1;
+  return result.getNumElements() > channels &&
+         (isSlope || (axis >= 0 && numbers.getDimSize(axis) == channels));
 }
 
 /// Whether the right operand of a product is a constant for all of its batch.
@@ -156,6 +176,8 @@ OperandForm operandForm(Operation *op, unsigned index) {
   const bool isPlace = isa<tpu::SliceOp>(op) && index > 0 && index < op->getNumOperands();
   if (isPlace || (takesNumber(op, index) && scalarOperand(op, index)))
     return OperandForm::Absent;
+  if (isChannelConstant(op, index))
+    return OperandForm::PerChannel;
   return OperandForm::Tensor;
 }
 

@@ -19,7 +19,7 @@ namespace tpuc::bm1684x::backend {
 enum class OperandForm : uint8_t {
   Absent,     ///< Not loaded: left out, or a number in a command.
   Tensor,     ///< [n, c, h, w], channels (or rows of a matrix) over lanes.
-  PerChannel, ///< A row for each channel, packed: filters, biases and slopes.
+  PerChannel, ///< A row for each channel, packed: filters, biases, slopes, factors, addends.
   Transposed, ///< The same as Tensor of a matrix that lies transposed in global memory.
   Columns,    ///< A constant right operand, transposed: [n, columns, 1, rows].
   EveryLane,  ///< [n, 64, 1, w], the same in all lanes.
@@ -42,6 +42,11 @@ bool isQuantized(mlir::Operation *op);
 /// convolutions and slopes the requantization parameters of each channel, matrices the rows of
 /// words of each column.
 bool carriesParameters(mlir::Operation *op, unsigned index);
+
+/// Whether a constant operand of an element-wise op of floats is one number for each of more
+/// channels than there are lanes. As a tensor it would be loaded number by number. Fewer stand the
+/// same in both forms, and rows of matrices can read them.
+bool isChannelConstant(mlir::Operation *op, unsigned index);
 
 /// Whether an op is a concatenation of columns, some so few that transfers take a row of them as
 /// long as a longer one: they are joined in local memory.

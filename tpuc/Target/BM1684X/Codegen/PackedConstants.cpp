@@ -101,7 +101,7 @@ static PackedLayout biasLayout(const ChannelRows &rows) {
           .padded = {rows.lanes() * rows.slots()}};
 }
 
-/// Slopes [..., channels, ...], of which one dimension counts.
+/// Slopes, factors or addends [..., channels, ...], of which one dimension counts.
 static PackedLayout slopeLayout(const ChannelRows &rows, ArrayRef<int64_t> dims) {
   PackedLayout layout{.shape = {rows.lanes(), rows.laneRows()},
                       .blocks = {rows.lanes(), rows.laneRows()},
@@ -233,7 +233,7 @@ static Expected<std::optional<PackedLayout>> plainLayout(OpOperand &operand,
     return std::optional<PackedLayout>();
   if (isRecurrent(op))
     return std::optional(recurrentLayout(tensor.rows, dims, index));
-  if (isa<tpu::PReluOp>(op))
+  if (!isa<tpu::ConvOp, tpu::DeconvOp>(op))
     return std::optional(slopeLayout(tensor.rows, dims));
   Expected<PackedLayout> layout = convolutionLayout(operand, tensors);
   if (!layout)
@@ -243,8 +243,8 @@ static Expected<std::optional<PackedLayout>> plainLayout(OpOperand &operand,
 
 Expected<std::optional<PackedLayout>> packedLayout(OpOperand &operand) {
   Operation *op = operand.getOwner();
-  const bool mayBePacked =
-      isa<tpu::ConvOp, tpu::DeconvOp, tpu::MatMulOp, tpu::PReluOp>(op) || isRecurrent(op);
+  const bool mayBePacked = isa<tpu::ConvOp, tpu::DeconvOp, tpu::MatMulOp, tpu::PReluOp>(op) ||
+                           isRecurrent(op) || isChannelConstant(op, operand.getOperandNumber());
   if (!mayBePacked || !constantOf(operand.get()))
     return std::optional<PackedLayout>();
   const Expected<TileModel> model = tileModel(op, chipInfo());
