@@ -8,7 +8,7 @@
 // CHECK: %[[M:.*]] = "tpu.Conv"{{.*}} -> tensor<1x1x1x1xf32> loc("whole_f16_group_mean")
 // CHECK: "tpu.Sub"(%{{.*}}, %[[M]]) {{.*}} -> tensor<1x64x1x1xf32> loc("whole_f16_apart")
 // CHECK: %[[R:.*]] = "tpu.Rsqrt"{{.*}} -> tensor<1x1x1x1xf32>
-// CHECK: %[[F:.*]] = "tpu.Mul"(%[[R]], %{{.*}} -> tensor<1x64x1x1xf32> loc("whole_f16_factor")
+// CHECK: %[[F:.*]] = "tpu.Conv"(%[[R]], %{{.*}} -> tensor<1x64x1x1xf32> loc("whole_f16_factor")
 // CHECK: "tpu.Mul"(%{{.*}}, %[[F]]) {{.*}} -> tensor<1x64x10x10xf32> loc("whole_f16_scaled")
 // CHECK-NOT: loc("long_f16_sum0")
 // CHECK: "tpu.Conv"{{.*}} -> tensor<1x1x1x1xf32> loc("long_f16_group_mean")

@@ -43,9 +43,9 @@ constexpr bool (*kOfAnyType[])(OpMaker &) = {decomposeShuffledConv,    decompose
                                              decomposeWideConv,        decomposeScaleLut};
 
 /// Of ops whose rows fit no tile; they come first, as others make several layers of long rows.
-constexpr bool (*kRowDivisions[])(OpMaker &) = {decomposeSmallGroupNorm, decomposeLongReduce,
-                                                decomposeLongPool,       decomposeLargePool,
-                                                decomposeLongNorm,       decomposeLongSoftmax};
+constexpr bool (*kRowDivisions[])(OpMaker &) = {
+    decomposeSmallGroupNorm, decomposeChannelMean, decomposeLongReduce, decomposeLongPool,
+    decomposeLargePool,      decomposeLongNorm,    decomposeLongSoftmax};
 
 /// Of products and cells of which no tile fits.
 constexpr bool (*kDivisions[])(OpMaker &) = {decomposeLongMatMul, decomposeLongConv,

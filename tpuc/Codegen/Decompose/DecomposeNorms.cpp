@@ -137,8 +137,7 @@ public:
         "root",
         maker.withConst<tpu::AddConstOp>("positive", groupVariance, op.getEps().convertToDouble()));
     if (!isa<NoneType>(op.getWeight().getType()))
-      factor = maker.make<tpu::MulOp>("factor", OpMaker::dimsOf(mean),
-                                      {factor, perChannel(op.getWeight(), each, "factors")});
+      factor = factorOf(factor, OpMaker::dimsOf(mean));
     Value value = maker.makeLike<tpu::MulOp>(
         "scaled", {maker.makeLike<tpu::SubOp>("moved", {input, groupMean}), factor});
     if (!isa<NoneType>(op.getBias().getType()))
@@ -193,12 +192,24 @@ private:
     return weight(matrix, "means");
   }
 
-  Value product(Value values, Value matrix, StringRef what) {
+  Value product(Value values, Value matrix, StringRef what, int64_t group = 1) {
     SmallVector<int64_t> means(OpMaker::dimsOf(values));
     means[1] = OpMaker::dimsOf(matrix)[0];
+    NamedAttrList attributes = pointwise(maker);
+    attributes.set("group", maker.builder.getI64IntegerAttr(group));
     return maker.make(tpu::ConvOp::getOperationName(), what,
                       Type(OpMaker::typeOf(values).clone(means)), {values, matrix, maker.none()},
-                      pointwise(maker));
+                      attributes);
+  }
+
+  /// The factors of channels, `dims`: the norm's own times those of groups. Constants are the
+  /// filter of a convolution of one pixel, which is loaded with others.
+  Value factorOf(Value roots, ArrayRef<int64_t> dims) {
+    if (!OpMaker::constantOf(op.getWeight()))
+      return maker.make<tpu::MulOp>(
+          "factor", dims, {roots, perChannel(op.getWeight(), {1, dims[1], 1, 1}, "factors")});
+    const Value filter = perChannel(op.getWeight(), {dims[1], 1, 1, 1}, "factors");
+    return product(roots, filter, "factor", OpMaker::dimsOf(roots)[1]);
   }
 
   OpMaker &maker;

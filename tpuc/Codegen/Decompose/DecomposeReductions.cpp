@@ -7,10 +7,12 @@
 //===----------------------------------------------------------------------===//
 
 #include "tpuc/Codegen/Decompose/Decompositions.h"
+#include "tpuc/Codegen/Decompose/RewriteOps.h"
 #include "tpuc/Codegen/Tile/Tiling.h"
 #include "tpuc/Dialect/Top/ShapeInference.h"
 #include "tpuc/Dialect/Tpu/BinaryOps.h"
 #include "tpuc/Dialect/Tpu/CastOps.h"
+#include "tpuc/Dialect/Tpu/ConvolutionOps.h"
 #include "tpuc/Dialect/Tpu/MatrixOps.h"
 #include "tpuc/Dialect/Tpu/NormOps.h"
 #include "tpuc/Dialect/Tpu/PoolOps.h"
@@ -28,9 +30,11 @@ using namespace tpuc::codegen;
 
 namespace {
 
-/// A tensor seen as rows of what is reduced: dimensions that stay in front of the others.
+/// A tensor seen as rows of what is reduced: dimensions that stay in front of the others. Or it
+/// stays what it is, where the last dimensions of pictures are reduced.
 class RowReduction {
 public:
+  RowReduction(OpMaker &maker, Value pictures) : maker(maker), matrix(pictures) {}
   RowReduction(OpMaker &maker, Value input, const llvm::SmallBitVector &reduced) : maker(maker) {
     SmallVector<int64_t> order;
     int64_t rows = 1;
@@ -46,19 +50,25 @@ public:
     matrix = maker.reshaped(input, {rows, width}, "rows");
   }
 
-  /// [rows, 1]
+  /// [rows, 1], or [images, channels, 1, 1].
   Value reduce(Value of, StringRef mode) {
+    SmallVector<int64_t> dims(OpMaker::dimsOf(of));
+    SmallVector<int64_t> axes;
+    for (size_t dim = dims.size() / 2; dim < dims.size(); ++dim) {
+      axes.push_back(static_cast<int64_t>(dim));
+      dims[dim] = 1;
+    }
     NamedAttrList attributes;
-    attributes.set("axes", maker.builder.getI64ArrayAttr(1));
+    attributes.set("axes", maker.builder.getI64ArrayAttr(axes));
     attributes.set("mode", maker.builder.getStringAttr(mode));
-    return maker.make<tpu::ReduceOp>(mode, {OpMaker::dimsOf(of)[0], 1}, {of, maker.none()},
-                                     attributes);
+    return maker.make<tpu::ReduceOp>(mode, dims, {of, maker.none()}, attributes);
   }
-
-  Value matrix;
 
 private:
   OpMaker &maker;
+
+public:
+  Value matrix;
 };
 
 Value reducedBy(OpMaker &maker, StringRef mode, RowReduction &rows) {
@@ -84,7 +94,44 @@ Value reducedBy(OpMaker &maker, StringRef mode, RowReduction &rows) {
 /// Whether the chip has what is wider than stored integers and floats of 16 bits.
 bool hasF32(const OpMaker &maker) { return hasScheme(maker.backend.info(), schemes::kF32); }
 
+/// Whether the chip computes all from `input` to `value` in local memory, each of its first
+/// operand.
+bool isLocalFrom(const OpMaker &maker, Value input, Value value) {
+  for (; value != input; value = value.getDefiningOp()->getOperand(0))
+    if (!maker.isLocal(value))
+      return false;
+  return true;
+}
+
 } // namespace
+
+bool codegen::decomposeChannelMean(OpMaker &maker) {
+  constexpr int64_t kFewest = 16;
+  auto op = dyn_cast<tpu::ReduceOp>(maker.op);
+  if (!op || !OpMaker::isFloat(op.getInput()) || !hasF32(maker))
+    return false;
+  const bool isMean = op.getMode() == "ReduceMean";
+  const std::optional<llvm::SmallBitVector> reduced = dimsReducedBy(op);
+  const ArrayRef<int64_t> dims = OpMaker::dimsOf(op.getInput());
+  if ((!isMean && op.getMode() != "ReduceSum") || !reduced || reduced->count() != 1 ||
+      !reduced->test(1) || dims.size() != 4 || dims[1] < kFewest || dims[2] * dims[3] != 1)
+    return false;
+  const std::array<int64_t, 4> extents = {1, dims[1], 1, 1};
+  Tensor shares(DataType::F32, Shape(std::span(extents)));
+  std::ranges::fill(shares.mutableData<float>(),
+                    isMean ? 1.0F / static_cast<float>(dims[1]) : 1.0F);
+  NamedAttrList attributes;
+  attributes.set("kernel_shape", maker.builder.getI64ArrayAttr({1, 1}));
+  const Value value = maker.make<tpu::ConvOp>(
+      "channels", {dims[0], 1, 1, 1},
+      {maker.widened(op.getInput()), maker.weight(shares, "shares"), maker.none()}, attributes);
+  if (!maker.isLocal(value)) {
+    eraseUnused(value.getDefiningOp());
+    return false;
+  }
+  maker.replace(0, maker.finished(value, 0));
+  return true;
+}
 
 std::optional<llvm::SmallBitVector> codegen::dimsReducedBy(tpu::ReduceOp op) {
   const auto rank = static_cast<unsigned>(OpMaker::dimsOf(op.getInput()).size());
@@ -138,6 +185,18 @@ bool codegen::decomposeReduce(OpMaker &maker) {
   if (!reduced || isOfRows(op, *reduced))
     return false;
   // Norms and logarithms of 16 bits would round in between, where the chip has wider floats.
+  const bool isOfPictures =
+      reduced->size() == 4 && reduced->count() == 2 && reduced->test(2) && reduced->test(3);
+  if (isOfPictures) {
+    // Pictures stay what they are, in the group of the layers around.
+    RowReduction pictures(maker, maker.widened(op.getInput()));
+    const Value result = reducedBy(maker, op.getMode(), pictures);
+    if (isLocalFrom(maker, pictures.matrix, result)) {
+      maker.replace(0, maker.finished(result, 0));
+      return true;
+    }
+    eraseUnused(result.getDefiningOp());
+  }
   RowReduction rows(maker, maker.widened(op.getInput()), *reduced);
   Value result = reducedBy(maker, op.getMode(), rows);
   maker.replace(0, maker.finished(result, 0));

@@ -28,6 +28,9 @@ bool decomposeRecurrent(OpMaker &maker);
 
 /// Reductions over dimensions with others between them; norms, and logarithms of sums.
 bool decomposeReduce(OpMaker &maker);
+/// A mean or a sum of the channels of one pixel: a convolution, which leaves channels in their
+/// lanes. As a row they would be stored and loaded one by one. Only for chips with F32.
+bool decomposeChannelMean(OpMaker &maker);
 /// A sum along a dimension of 2 to 8 elements, with many behind it: of parts of the input, in F32
 /// where there are more than two. Rows of a few elements would be transferred one by one.
 bool decomposeSumOfFew(OpMaker &maker);
