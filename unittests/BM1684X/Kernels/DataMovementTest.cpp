@@ -231,11 +231,24 @@ TEST(DataMovement, PermutationsInGlobalMemory) {
   } while (std::ranges::next_permutation(axes).found);
 }
 
+TEST(DataMovement, DenseTensorsAreCopiedAsOneBlock) {
+  Bench bench;
+  const Tensor tensor = randomNumbers(DataType::F16, {2, 3, 1, 70000}, 6, -100, 100);
+  const GlobalTensor target = bench.space(DataType::F16, extents(tensor));
+  expectOk(emitGlobalCopy(bench.builder, bench.put(tensor), target));
+  EXPECT_EQ(bench.builder.numCommands(), 1);
+  bench.run();
+  expectSame(bench.get(target), tensor);
+}
+
 TEST(DataMovement, LongAxesAreSplit) {
   Bench bench;
-  Tensor tensor = randomNumbers(DataType::I8, {1, 1, 1, 150000}, 6, -100, 100);
+  Tensor tensor = randomNumbers(DataType::I8, {1, 1, 2, 150000}, 6, -100, 100);
   GlobalTensor target = bench.space(DataType::I8, extents(tensor));
-  expectOk(emitGlobalCopy(bench.builder, bench.put(tensor), target));
+  // Columns as rows: no dense block.
+  const std::array<unsigned, 4> turned = {0, 1, 3, 2};
+  expectOk(
+      emitGlobalCopy(bench.builder, bench.put(tensor).permuted(turned), target.permuted(turned)));
   Tensor channels = randomNumbers(DataType::I8, {1, 70000, 1, 1}, 7, -100, 100);
   LocalTensor local = bench.load(channels, Layout::Compact, 3);
   GlobalTensor stored = bench.store(local);
