@@ -26,8 +26,8 @@ from compare import Failed, Tools, add_arguments, chosen, geometric_mean, sample
 # The level, and what is left out.
 VARIANTS = {"groups": ("0", []), "search": ("1", [])} | {
     name: (None, ["--without", name])
-    for name in ("resident-constants", "early-constants", "overlap", "least-work", "in-place-concat",
-                 "narrow-concat", "column-gather", "fold-depths", "late-permutes", "op-reorder", "merge-groups",
+    for name in ("resident-constants", "early-constants", "overlap", "least-work", "urgent-transfers",
+                 "in-place-concat", "narrow-concat", "column-gather", "fold-depths", "late-permutes", "op-reorder", "merge-groups",
                  "pack-rows", "lut-to-arith", "transpose-in-groups", "fold-transpose-into-store",
                  "permute-by-transposes", "hoist-outputs", "fold-head-reshapes", "join-convolutions",
                  "split-convolutions")}

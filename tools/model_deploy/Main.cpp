@@ -308,9 +308,10 @@ Expected<int> run(std::span<const std::string> arguments) {
              "fold-head-reshapes, join-convolutions, split-convolutions, op-reorder, "
              "hoist-outputs, narrow-concat, column-gather, fold-depths, late-permutes, "
              "resident-constants, in-place-concat, "
-             "early-constants, overlap, least-work, fold-swap, fold-scale, resize-by-products, and "
-             "the chip's own passes: sums-to-conv, merge-groups, gemv-to-conv, lut-to-arith, "
-             "pack-rows, transpose-in-groups, fold-transpose-into-store, "
+             "early-constants, overlap, least-work, urgent-transfers, fold-swap, fold-scale, "
+             "resize-by-products, and the chip's own passes: sums-to-conv, merge-groups, "
+             "gemv-to-conv, lut-to-arith, pack-rows, transpose-in-groups, "
+             "fold-transpose-into-store, "
              "permute-by-transposes.")
       .label("NAMES");
   const std::string validation = "Validation";

@@ -30,7 +30,8 @@ static constexpr std::pair<llvm::StringLiteral, bool Heuristics::*> kHeuristics[
     {"in-place-concat", &Heuristics::inPlaceConcat},
     {"early-constants", &Heuristics::earlyConstants},
     {"overlap", &Heuristics::overlap},
-    {"least-work", &Heuristics::leastWork}};
+    {"least-work", &Heuristics::leastWork},
+    {"urgent-transfers", &Heuristics::urgentTransfers}};
 
 Expected<Heuristics> Heuristics::without(llvm::ArrayRef<std::string> names,
                                          const Backend &backend) {

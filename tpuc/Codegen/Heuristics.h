@@ -40,6 +40,9 @@ struct Heuristics {
   /// Groups with the least work of both engines, where the timing simulator prefers them to those
   /// with the least estimates.
   bool leastWork = true;
+  /// Long loads come behind transfers that layers wait for, where the timing simulator prefers
+  /// that.
+  bool urgentTransfers = true;
 
   /// All but those of these names, among which those of the target's own passes
   /// (`Backend::optionalPasses`) may be. Errors: a name that is none.

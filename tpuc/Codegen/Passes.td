@@ -182,7 +182,7 @@ def LayerGroup : Pass<"layer-group", "::mlir::ModuleOp"> {
            "How many threads choose groups; 0: as many as the process may run on">,
     ListOption<"without", "without", "std::string",
                "Leave out: resident-constants, in-place-concat, early-constants, overlap, "
-               "least-work; names of passes are taken, too">,
+               "least-work, urgent-transfers; names of passes are taken, too">,
     Option<"saveGroups", "save-groups", "std::string", /*default=*/"",
            "Write the groups and how they are tiled to this file, as JSON">,
     Option<"loadGroups", "load-groups", "std::string", /*default=*/"",

@@ -102,6 +102,45 @@ TEST(ScheduleLoads, StoresWaitForWhatIsStored) {
   EXPECT_EQ(*cycles, 150);
 }
 
+TEST(ScheduleLoads, LongLoadsComeBehindMovesThatLayersWaitFor) {
+  std::vector<ScheduleUnit> units = layers({100, 20, 200, 100});
+  units[2].moveCycles = 20;
+  std::vector<MovableLoad> loads = {load(10, 30, 1), load(10, 150, 4)};
+  const std::vector<ScheduleUnit> same = units;
+  Expected<int64_t> cycles = scheduleLoads(units, loads, 100, 100, LoadOrder::BehindUrgent);
+  ASSERT_TRUE(cycles);
+  // In front of the move it would be over 50 cycles behind the first layer.
+  EXPECT_EQ(loads[1].unit, 3);
+  EXPECT_EQ(*cycles, 30 + 100 + 20 + 200 + 100);
+  // One that is over by then does not wait.
+  units = same;
+  loads = {load(10, 30, 1), load(10, 100, 4)};
+  ASSERT_TRUE(scheduleLoads(units, loads, 100, 100, LoadOrder::BehindUrgent));
+  EXPECT_EQ(loads[1].unit, 1);
+}
+
+TEST(ScheduleLoads, MovesWaitWhereLoadsWouldBeLateOtherwise) {
+  std::vector<ScheduleUnit> units = layers({100, 20, 50, 100});
+  units[2].moveCycles = 20;
+  std::vector<MovableLoad> loads = {load(10, 30, 1), load(10, 150, 4)};
+  Expected<int64_t> cycles = scheduleLoads(units, loads, 100, 100, LoadOrder::BehindUrgent);
+  ASSERT_TRUE(cycles);
+  // Behind the move, the last layer would wait for 100 cycles; so the move waits for 50.
+  EXPECT_EQ(loads[1].unit, 1);
+  EXPECT_EQ(*cycles, 30 + 150 + 20 + 50 + 100);
+}
+
+TEST(ScheduleLoads, LongLoadsComeBehindStoresThatAreLoadedAgain) {
+  std::vector<ScheduleUnit> units = layers({100, 0, 200, 100});
+  units[2].storeCycles = 20;
+  std::vector<MovableLoad> loads = {load(10, 30, 1), load(10, 20, 3), load(10, 150, 4)};
+  loads[1].earliest = 3;
+  Expected<int64_t> cycles = scheduleLoads(units, loads, 100, 100, LoadOrder::BehindUrgent);
+  ASSERT_TRUE(cycles);
+  EXPECT_EQ(loads[2].unit, 3);
+  EXPECT_EQ(*cycles, 30 + 100 + 20 + 20 + 200 + 100);
+}
+
 TEST(ScheduleLoads, OnlyEarlyLoadsHaveToLeaveRoom) {
   std::vector<ScheduleUnit> units = layers({100, 100});
   units[2].bytes = 40;
@@ -168,6 +207,7 @@ GroupPlan pair(unsigned tiles) {
   plan.operands = {{0}, {1}};
   plan.results = {1, 2};
   plan.cycles = {100, 100};
+  plan.moveCycles = {0, 0};
   plan.scratchBytes = {0, 0};
   return plan;
 }

@@ -91,7 +91,10 @@ std::optional<GroupCosts::Work> GroupCosts::measure(TiledOp tiled) const {
   if (!(tensors + Footprint(*scratch)).fits(Footprint::capacityOf(backend.info())))
     return std::nullopt;
   Expected<Cost> cost = backend.cost([&](Emitter &emitter) { return emitter.compute(tiled); });
-  return cost ? std::optional<Work>({cost->sum(), *scratch}) : std::nullopt;
+  if (!cost)
+    return std::nullopt;
+  const size_t mover = *backend.info().engineOf(EngineRole::Transfer);
+  return Work{.cycles = cost->sum(), .moveCycles = cost->cycles[mover], .scratchBytes = *scratch};
 }
 
 std::optional<GroupCosts::Work> GroupCosts::compute(const TiledOp &tiled) {

@@ -36,11 +36,8 @@ public:
     return isSame ? &known : nullptr;
   }
 
-  struct Work {
-    int64_t cycles = 0, scratchBytes = 0;
-  };
   /// What a tile of a layer takes; none if nothing is known.
-  std::optional<Work> of(unsigned layer) const {
+  std::optional<TileWork> of(unsigned layer) const {
     if (!tail || layer < numFront)
       return std::nullopt;
     const size_t known = layer - numFront;
@@ -50,7 +47,9 @@ public:
       if (tensor >= 0 &&
           !isAlike(operandOf(layer, operand), plan.tensors[static_cast<size_t>(tensor)]))
         return std::nullopt;
-    return Work{tail->cycles[known], tail->scratchBytes[known]};
+    return TileWork{.cycles = tail->cycles[known],
+                    .moveCycles = tail->moveCycles[known],
+                    .scratchBytes = tail->scratchBytes[known]};
   }
 
 private:

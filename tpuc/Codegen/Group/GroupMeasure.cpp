@@ -101,12 +101,14 @@ SmallVector<GroupDraft::Kind> GroupDraft::kindsAlong(unsigned layer, unsigned ax
 }
 
 Expected<void> GroupDraft::measureLayer(unsigned layer, const KnownMeasures &known) {
-  if (std::optional<KnownMeasures::Work> same = known.of(layer)) {
+  if (std::optional<TileWork> same = known.of(layer)) {
     plan.cycles.push_back(same->cycles);
+    plan.moveCycles.push_back(same->moveCycles);
     plan.scratchBytes.push_back(same->scratchBytes);
     return {};
   }
   int64_t cycles = 0;
+  int64_t moves = 0;
   int64_t scratch = 0;
   std::array<SmallVector<Kind>, kNumAxes> kinds;
   TileCounts numKinds;
@@ -125,9 +127,11 @@ Expected<void> GroupDraft::measureLayer(unsigned layer, const KnownMeasures &kno
     if (!work)
       return refuse(layer, "the chip does not compute such a slice");
     cycles += count * work->cycles;
+    moves += count * work->moveCycles;
     scratch = std::max(scratch, work->scratchBytes);
   }
   plan.cycles.push_back(cycles / plan.numTiles());
+  plan.moveCycles.push_back(moves / plan.numTiles());
   plan.scratchBytes.push_back(alignedLocally(scratch, planner.backend.info()));
   return {};
 }

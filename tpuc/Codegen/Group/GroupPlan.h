@@ -69,11 +69,12 @@ struct GroupPlan {
   TileOrder order = TileOrder::ChannelsOutermost;
   std::vector<GroupTensor> tensors;
   /// For each layer: the tensor that each operand is in, -1 for those that are not loaded; the one
-  /// that it makes; its room, and the cycles of a tile.
+  /// that it makes; its room, the cycles of a tile, and those of them in which the engine works
+  /// that moves data.
   std::vector<llvm::SmallVector<int>> operands;
   std::vector<unsigned> results;
   std::vector<int64_t> scratchBytes, scratchAddresses;
-  std::vector<int64_t> cycles;
+  std::vector<int64_t> cycles, moveCycles;
   /// In a group of one tile: an operand of a concatenation that has to be brought to its lanes,
   /// which takes so long, and behind which layer that is done: at the latest the concatenation
   /// itself. Not counted in what that takes.

@@ -23,6 +23,8 @@ namespace tpuc::codegen {
 /// What the kernel of a tile takes.
 struct TileWork {
   int64_t cycles = 0;
+  /// Of these, what the engine that moves data works.
+  int64_t moveCycles = 0;
   int64_t scratchBytes = 0;
 };
 

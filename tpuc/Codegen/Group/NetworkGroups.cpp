@@ -122,6 +122,8 @@ private:
   std::optional<Parts> fastestOf(ArrayRef<SubNetGroups> parts) const;
   std::vector<Parts> othersOf(ArrayRef<SubNetGroups> parts, int64_t percent) const;
   std::optional<Parts> withLeastWork(ArrayRef<SubNetGroups> parts) const;
+  std::optional<Parts> inOrder(LoadOrder order, ArrayRef<SubNetGroups> parts) const;
+  Expected<Parts> withBestOrder(Parts parts) const;
   Expected<void> weigh(Candidate &candidate) const;
   Expected<void> sumUp(Candidate &candidate) const;
   Candidate betterOf(Candidate best, std::optional<Parts> others) const;
@@ -198,7 +200,7 @@ Expected<void> GroupChooser::choose(SubNetGroups &part,
 Expected<void> GroupChooser::schedule(SubNetGroups &part, SmallVectorImpl<size_t> *unplaced) const {
   Expected<NetworkSchedule> made =
       scheduleNetwork(part.subNet.layers, part.groups, backend, place, options.heuristics,
-                      part.mostFill, kAllocatorWork, unplaced);
+                      part.mostFill, kAllocatorWork, part.order, unplaced);
   if (!made)
     return propagate(made);
   part.items = std::move(made->items);
@@ -330,6 +332,22 @@ std::optional<Parts> GroupChooser::withLeastWork(ArrayRef<SubNetGroups> parts) c
       return std::nullopt;
   }
   return isOther ? std::optional(std::move(others)) : std::nullopt;
+}
+
+/// The same groups with loads in another order; none where they do not find their places.
+std::optional<Parts> GroupChooser::inOrder(LoadOrder order, ArrayRef<SubNetGroups> parts) const {
+  Parts others(bare.begin(), bare.end());
+  for (auto [other, part] : llvm::zip_equal(others, parts)) {
+    other.planner = part.planner;
+    other.table = part.table;
+    other.partition = part.partition;
+    other.groups = part.groups;
+    other.mostFill = part.mostFill;
+    other.order = order;
+    if (!schedule(other))
+      return std::nullopt;
+  }
+  return others;
 }
 
 /// Fills in what a run of all sub-networks takes, the ratio apart; tensors have addresses.
@@ -492,6 +510,18 @@ GroupChooser::Candidate GroupChooser::betterOf(Candidate best, std::optional<Par
   return isBetter ? std::move(other) : std::move(best);
 }
 
+/// The same groups with loads in the order that the timing simulator prefers.
+Expected<Parts> GroupChooser::withBestOrder(Parts parts) const {
+  Candidate best{.parts = std::move(parts)};
+  if (Expected<void> done = weigh(best); !done)
+    return propagate(done);
+  for (LoadOrder order : {LoadOrder::BehindUrgent, LoadOrder::EachBehindUrgent}) {
+    std::optional<Parts> others = inOrder(order, best.parts);
+    best = betterOf(std::move(best), std::move(others));
+  }
+  return std::move(best.parts);
+}
+
 /// The simulator is asked about commands, which need addresses.
 Expected<Parts> GroupChooser::preferred(Parts planned, int64_t percent,
                                         std::optional<Parts> divided) const {
@@ -515,6 +545,8 @@ Expected<Parts> GroupChooser::preferred(Parts planned, int64_t percent,
   } else {
     chosen = propagate(starts);
   }
+  if (chosen && options.heuristics.urgentTransfers)
+    chosen = withBestOrder(std::move(*chosen));
   dropAddresses(main);
   return chosen;
 }

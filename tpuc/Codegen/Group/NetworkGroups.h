@@ -57,6 +57,7 @@ struct SubNetGroups {
   bool isCrowded = false;
   /// Percent of the memory that the schedule tries to fill, and that it has filled.
   int64_t mostFill = kMostFill, fill = kMostFill;
+  LoadOrder order = LoadOrder::AsEarly;
 };
 
 struct NetworkGroups {

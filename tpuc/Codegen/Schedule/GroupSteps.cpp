@@ -34,9 +34,101 @@ static tl::unexpected<Error> tooLarge(const Footprint &needed, const Footprint &
                    "at most " + std::to_string(capacity[space]));
 }
 
+void codegen::addCycles(const GroupPlan &plan,
+                        llvm::function_ref<ScheduleUnit &(int64_t step)> unitOf) {
+  for (auto [step, cycles] : llvm::enumerate(plan.cycles)) {
+    ScheduleUnit &unit = unitOf(static_cast<int64_t>(step));
+    unit.cycles += cycles;
+    unit.moveCycles += plan.moveCycles[step];
+  }
+  for (const GroupPlan::PartMove &move : plan.moves) {
+    ScheduleUnit &unit = unitOf(move.step);
+    if (move.isEarly()) {
+      unit.storeCycles += move.cycles;
+      continue;
+    }
+    unit.cycles += move.cycles;
+    unit.moveCycles += move.cycles;
+  }
+}
+
+namespace {
+
+/// Says which loads would hold up transfers that layers wait for: those of layers themselves, and
+/// loads that come as soon as what they load is stored, with that store.
+class UrgentTransfers {
+public:
+  UrgentTransfers(ArrayRef<ScheduleUnit> units, ArrayRef<MovableLoad> loads, LoadOrder order);
+  /// Whether load `index`, which would begin at the time `now` in front of unit `number`, had
+  /// better follow the next urgent transfer: in front of it, it would delay that and all behind it,
+  /// and behind it, the loads to come. `next` is the first load that is not issued, and `begin` the
+  /// time at which the unit begins.
+  bool holdUp(size_t index, size_t next, int64_t number, int64_t now, int64_t begin) const;
+
+private:
+  ArrayRef<MovableLoad> loads;
+  bool countsAll;
+  /// For each unit, the cycles of both engines in front of it, if neither waits, and the first
+  /// unit from it on with an urgent transfer.
+  std::vector<int64_t> computed, transferred, urgent;
+  /// The cycles of loads in front of each; by how much at least one load from it on would be late
+  /// if all were transferred from time 0 on, and layers computed.
+  std::vector<int64_t> loaded, lateness;
+};
+
+UrgentTransfers::UrgentTransfers(ArrayRef<ScheduleUnit> units, ArrayRef<MovableLoad> loads,
+                                 LoadOrder order)
+    : loads(loads), countsAll(order == LoadOrder::BehindUrgent), computed(units.size() + 1),
+      transferred(units.size() + 1), urgent(units.size() + 1, static_cast<int64_t>(units.size())),
+      loaded(loads.size() + 1),
+      lateness(loads.size() + 1, std::numeric_limits<int64_t>::min() / 2) {
+  std::vector<bool> isUrgent(units.size());
+  for (auto [number, unit] : llvm::enumerate(units)) {
+    computed[number + 1] = computed[number] + unit.earlierCycles + unit.cycles;
+    transferred[number + 1] =
+        transferred[number] + unit.loadCycles + unit.storeCycles + unit.moveCycles;
+    isUrgent[number] = unit.moveCycles > 0;
+  }
+  for (const MovableLoad &load : loads)
+    if (const auto first = static_cast<size_t>(load.earliest);
+        first > 0 && load.need - load.earliest <= 1 && units[first - 1].storeCycles > 0)
+      isUrgent[first] = isUrgent[first - 1] = true;
+  for (size_t number = units.size(); number-- > 0;)
+    urgent[number] = isUrgent[number] ? static_cast<int64_t>(number) : urgent[number + 1];
+  for (auto [index, load] : llvm::enumerate(loads))
+    loaded[index + 1] = loaded[index] + load.cycles;
+  for (size_t index = loads.size(); index-- > 0;) {
+    const auto need = static_cast<size_t>(std::max<int64_t>(loads[index].need, 0));
+    lateness[index] =
+        std::max(lateness[index + 1], loaded[index + 1] + transferred[need] - computed[need]);
+  }
+}
+
+bool UrgentTransfers::holdUp(size_t index, size_t next, int64_t number, int64_t now,
+                             int64_t begin) const {
+  const auto unit = static_cast<size_t>(number);
+  const int64_t behind = urgent[unit];
+  if (behind >= loads[index].need)
+    return false;
+  const int64_t ready = begin + computed[static_cast<size_t>(behind)] - computed[unit];
+  const int64_t delay = now + loads[index].cycles - ready;
+  if (delay <= 0)
+    return false;
+  // By how much layers would wait for loads, from the time on at which these begin.
+  const auto need = static_cast<size_t>(loads[index].need);
+  const int64_t latest = countsAll ? lateness[next] - loaded[next]
+                                   : loads[index].cycles + transferred[need] - computed[need];
+  const int64_t late = latest - transferred[unit] + computed[unit] - begin;
+  const int64_t after = std::max(now, ready);
+  return std::max(after - ready, after + late) < std::max(delay, now + late);
+}
+
+} // namespace
+
 Expected<int64_t> codegen::scheduleLoads(MutableArrayRef<ScheduleUnit> units,
                                          MutableArrayRef<MovableLoad> loads,
-                                         const Footprint &capacity, const Footprint &room) {
+                                         const Footprint &capacity, const Footprint &room,
+                                         LoadOrder order) {
   const auto at = [&](int64_t unit) -> ScheduleUnit & { return units[static_cast<size_t>(unit)]; };
   for (MovableLoad &load : loads)
     for (int64_t unit = load.need; unit <= load.last; ++unit)
@@ -51,6 +143,9 @@ Expected<int64_t> codegen::scheduleLoads(MutableArrayRef<ScheduleUnit> units,
         return false;
     return true;
   };
+  std::optional<UrgentTransfers> urgent;
+  if (order != LoadOrder::AsEarly)
+    urgent.emplace(units, loads, order);
   int64_t compute = 0;
   int64_t transfer = 0;
   // Each load's end once it is issued; the first that is not.
@@ -88,12 +183,20 @@ Expected<int64_t> codegen::scheduleLoads(MutableArrayRef<ScheduleUnit> units,
     for (; needed < loads.size() && loads[needed].need <= number; ++needed)
       neededEnd = std::max(neededEnd, *ends[needed]);
     const int64_t begin = std::max({compute, fixedEnd, neededEnd});
-    const int64_t end = begin + unit.cycles;
+    int64_t end = begin + unit.cycles;
+    const auto mayCome = [&](size_t index) {
+      return loads[index].need <= number + 1 ||
+             (transfer < end &&
+              !(urgent && urgent->holdUp(index, next, number, std::max(transfer, compute), begin)));
+    };
     for (size_t index = following(number);
-         index < loads.size() && (loads[index].need <= number + 1 || transfer < end) &&
-         hasRoom(loads[index], number);
+         index < loads.size() && mayCome(index) && hasRoom(loads[index], number);
          index = following(number))
       issue(index, number);
+    if (urgent && unit.moveCycles > 0) {
+      end = std::max(begin, transfer) + unit.cycles;
+      transfer = std::max(begin, transfer) + unit.moveCycles;
+    }
     fixedEnd = 0;
     if (unit.loadCycles > 0)
       fixedEnd = transfer = std::max(transfer, compute) + unit.loadCycles;
@@ -337,10 +440,8 @@ Expected<void> StepPlanner::plainWith(int64_t storeDelay, bool movesEarly) {
   const auto at = [&](int64_t step) -> ScheduleUnit & {
     return units[static_cast<size_t>(step + 1)];
   };
-  for (int64_t step = 0; step < period; ++step) {
-    at(step).cycles = plan.cycles[static_cast<size_t>(step)];
+  for (int64_t step = 0; step < period; ++step)
     at(step).bytes = plan.scratchBytes[static_cast<size_t>(step)];
-  }
   std::vector<MovableLoad> loads;
   std::vector<GroupTensor *> loaded;
   for (GroupTensor &tensor : plan.tensors) {
@@ -366,8 +467,7 @@ Expected<void> StepPlanner::plainWith(int64_t storeDelay, bool movesEarly) {
     }
   }
   setMoves(movesEarly);
-  for (const GroupPlan::PartMove &move : plan.moves)
-    (move.isEarly() ? at(move.step).storeCycles : at(move.step).cycles) += move.cycles;
+  addCycles(plan, at);
   plan.mergeLifetimes();
   for (const GroupTensor &tensor : plan.tensors)
     if (tensor.producer)

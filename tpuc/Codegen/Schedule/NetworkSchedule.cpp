@@ -114,9 +114,10 @@ using GroupSet = llvm::SmallPtrSet<const GroupPlan *, 4>;
 class Scheduler {
 public:
   Scheduler(ArrayRef<Operation *> layers, MutableArrayRef<GroupPlan> groups, const Backend &backend,
-            const PoolPlace &pool, const Heuristics &heuristics)
+            const PoolPlace &pool, const Heuristics &heuristics,
+            LoadOrder order = LoadOrder::AsEarly)
       : layers(layers), groups(groups), backend(backend), pool(pool.pool),
-        capacity(pool.capacity(backend.info())), heuristics(heuristics) {}
+        capacity(pool.capacity(backend.info())), heuristics(heuristics), order(order) {}
 
   Expected<NetworkSchedule> run(int64_t mostFill, uint64_t work);
   Expected<int64_t> estimate();
@@ -144,6 +145,7 @@ private:
   const ResidentConstants &pool;
   Footprint capacity;
   Heuristics heuristics;
+  LoadOrder order;
   std::vector<ScheduleItem> items;
   SmallVector<int64_t> poolUnits;
   /// The unit in which a tensor of global memory is complete.
@@ -271,12 +273,9 @@ void Scheduler::buildUnits() {
     const auto at = [&](int64_t step) -> ScheduleUnit & {
       return units[static_cast<size_t>(item.start + step)];
     };
-    for (auto [step, cycles] : llvm::enumerate(group.cycles)) {
-      at(static_cast<int64_t>(step)).cycles = cycles;
+    addCycles(group, at);
+    for (int64_t cycles : group.cycles)
       compute += cycles;
-    }
-    for (const GroupPlan::PartMove &move : group.moves)
-      (move.isEarly() ? at(move.step).storeCycles : at(move.step).cycles) += move.cycles;
     for (const GroupTensor &tensor : group.tensors) {
       if (isMovable(group, tensor)) {
         const Interval needed = neededSteps(group, tensor);
@@ -393,7 +392,7 @@ Expected<int64_t> Scheduler::moveLoads(const Footprint &room) {
   for (const Load &load : moved)
     loads.push_back(load.load);
   std::vector<ScheduleUnit> used = units;
-  Expected<int64_t> cycles = scheduleLoads(used, loads, capacity, room);
+  Expected<int64_t> cycles = scheduleLoads(used, loads, capacity, room, order);
   if (!cycles)
     return propagate(cycles);
   for (auto [load, made] : llvm::zip_equal(loads, moved)) {
@@ -555,9 +554,9 @@ Expected<NetworkSchedule> codegen::scheduleNetwork(ArrayRef<Operation *> layers,
                                                    MutableArrayRef<GroupPlan> groups,
                                                    const Backend &backend, const PoolPlace &pool,
                                                    const Heuristics &heuristics, int64_t mostFill,
-                                                   uint64_t work,
+                                                   uint64_t work, LoadOrder order,
                                                    SmallVectorImpl<size_t> *unplaced) {
-  Scheduler scheduler(layers, groups, backend, pool, heuristics);
+  Scheduler scheduler(layers, groups, backend, pool, heuristics, order);
   Expected<NetworkSchedule> made = scheduler.run(mostFill, work);
   if (!made && unplaced)
     *unplaced = scheduler.unplaced();

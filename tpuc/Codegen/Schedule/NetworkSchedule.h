@@ -18,6 +18,7 @@
 #define TPUC_CODEGEN_SCHEDULE_NETWORKSCHEDULE_H
 
 #include "tpuc/Codegen/Group/PlanInfo.h"
+#include "tpuc/Codegen/Schedule/GroupSteps.h"
 
 #include "llvm/ADT/MapVector.h"
 
@@ -65,6 +66,7 @@ Expected<NetworkSchedule>
 scheduleNetwork(llvm::ArrayRef<mlir::Operation *> layers, llvm::MutableArrayRef<GroupPlan> groups,
                 const Backend &backend, const PoolPlace &pool, const Heuristics &heuristics = {},
                 int64_t mostFill = kMostFill, uint64_t work = kAllocatorWork,
+                LoadOrder order = LoadOrder::AsEarly,
                 llvm::SmallVectorImpl<size_t> *unplaced = nullptr);
 
 /// How long that takes by estimate, if everything finds its place. Errors: there is no room.
