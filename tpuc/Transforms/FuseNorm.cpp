@@ -409,8 +409,6 @@ static Value trailingWeight(PatternRewriter &rewriter, Operation *op, StringRef 
   return makeWeight(rewriter, op, suffix, wanted, *elements);
 }
 
-static int64_t frontAxis(int64_t axis, int64_t rank) { return axis < 0 ? axis + rank : axis; }
-
 /// Op(LayerNorm(x), c) -> LayerNorm(x, c) or LayerNorm(x, w, c), c along the last axes
 template <typename Op> static LogicalResult intoLayerNorm(Op op, PatternRewriter &rewriter) {
   std::optional<Parameter<LayerNormOp>> found = parameterOf<LayerNormOp>(op);

@@ -56,6 +56,8 @@ bool isReshape(mlir::Operation *op);
 /// Whether the two have one known shape and element type.
 bool haveSameType(mlir::Value a, mlir::Value b);
 bool isF32(mlir::Value value);
+/// A dimension that counts from the end where it is negative, from the front.
+inline int64_t frontAxis(int64_t axis, int64_t rank) { return axis < 0 ? axis + rank : axis; }
 /// The number of dimensions; 0 if it is not known.
 int64_t rankOf(mlir::Value value);
 

@@ -70,6 +70,7 @@ def TopFuse : Pass<"top-fuse", "::mlir::ModuleOp"> {
     | `div-to-softmax` | `Exp(x) / sum(Exp(x))`, also of `x - max(x)`, reshapes in between or not | `Softmax(x)` |
     | `to-attention` | `MatMul(Softmax(c * MatMul(q, Permute(k)) + m), v)`, the factor anywhere before the softmax, the mask `m` also a constant condition, keys and values also repeated for several heads | `ScaleDotProductAttention(q, k, v, m)` |
     | `heads-of-rows` | attention whose heads are dimensions of `[S, B * H, D]` | the same of `[B, S, H * D]`, whose rows are exchanged instead of heads |
+    | `parts-before-heads` | parts of the heads that `Reshape(MatMul(x, c))` gives, side by side in each head, which go in front of the rows somewhere | `Reshape(Slice(MatMul(x, c')))` with each part of all heads side by side |
     | `exchange-no-rows` | `Permute(MatMul(Permute(x), c))` that exchanges the first two of three dimensions, reshapes of rows in between or not | `MatMul(x, c)` |
     | `to-lstm`, `to-gru` | the gates of each step of a sequence, with the same constants in all of them | `LSTM(x)`, `GRU(x)` |
     | `to-rope` | `x * cos + join(-x2, x1) * sin`, or `join(x1 * cos - x2 * sin, x1 * sin + x2 * cos)`, of the halves or the even and odd elements of the last dimension or its first elements | `Rope(x, cos, sin)` |
@@ -94,7 +95,7 @@ def TopFuse : Pass<"top-fuse", "::mlir::ModuleOp"> {
     | `merge-convs` | `Conv(x)`, `Conv(x)` of one window, not grouped, with one activation function, whose results are fewer than the elements of `x` that are read again, or concatenated | `Slice(Conv(x))`, `Slice(...)`, or `Conv(x)` in the concatenation |
     | `share-equal` | two equal ops | one of them |
 
-    `relu-into-producer`, `scale-to-depthwise`, `scalar-to-const` and `merge-convs` come when no
+    `relu-into-producer`, `scale-to-depthwise`, `scalar-to-const`, `parts-before-heads` and `merge-convs` come when no
     other applies any more. Convolutions whose results are to be cut out are merged only if their
     weights give ranges within a factor of 2, so that one quantization suits all of them. New constants are computed in f64 and rounded once.
   }];

@@ -139,6 +139,38 @@ TEST(FusionTest, ModulationOutOfFilter) {
              weights, {2, 4, 5, 5}, "top.Mul", {});
 }
 
+TEST(FusionTest, PartsBeforeHeads) {
+  for (const bool isTurned : {false, true}) {
+    const std::string text = R"(
+      func.func @main(%0: tensor<2x5x4xf32>) -> tensor<2x2x5x7xf32> {
+        %none = "top.None"() : () -> none
+        %w = "top.Weight"() : () -> tensor<WEIGHTxf32> loc("w")
+        %k = "top.Weight"() : () -> tensor<16xf32> loc("k")
+        %1 = "top.MatMul"(%0, %w, %k) {right_transpose = TURNED}
+             : (tensor<2x5x4xf32>, tensor<WEIGHTxf32>, tensor<16xf32>) -> tensor<2x5x16xf32>
+             loc("x")
+        %2 = "top.Reshape"(%1, %none) {shape = [2, 5, 2, 8]} : (tensor<2x5x16xf32>, none)
+             -> tensor<2x5x2x8xf32> loc("heads")
+        %b = "top.Slice"(%2, %none, %none, %none, %none) {axes = [-1], offset = [4], ends = [8]}
+             : (tensor<2x5x2x8xf32>, none, none, none, none) -> tensor<2x5x2x4xf32> loc("b")
+        %a = "top.Slice"(%2, %none, %none, %none, %none) {axes = [3], offset = [0], ends = [3]}
+             : (tensor<2x5x2x8xf32>, none, none, none, none) -> tensor<2x5x2x3xf32> loc("a")
+        %p = "top.Permute"(%a) {order = [0, 2, 1, 3]} : (tensor<2x5x2x3xf32>)
+             -> tensor<2x2x5x3xf32> loc("p")
+        %q = "top.Permute"(%b) {order = [0, 2, 1, 3]} : (tensor<2x5x2x4xf32>)
+             -> tensor<2x2x5x4xf32> loc("q")
+        %y = "top.Concat"(%q, %p) {axis = 3 : i64} : (tensor<2x2x5x4xf32>, tensor<2x2x5x3xf32>)
+             -> tensor<2x2x5x7xf32> loc("y")
+        return %y : tensor<2x2x5x7xf32>
+      })";
+    const Shape weight = isTurned ? Shape{16, 4} : Shape{4, 16};
+    std::string net = replaced(text, "TURNED", isTurned ? "true" : "false");
+    for (int times = 0; times < 2; ++times)
+      net = replaced(net, "WEIGHT", isTurned ? "16x4" : "4x16");
+    expectSame(net, {{"w", weight}, {"k", {16}}}, {2, 5, 4}, "top.MatMul", {});
+  }
+}
+
 TEST(FusionTest, AddIntoMatMul) {
   expectSame(R"(
     func.func @main(%0: tensor<2x3x4xf32>) -> tensor<2x3x5xf32> {
