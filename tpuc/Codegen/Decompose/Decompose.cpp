@@ -82,6 +82,7 @@ struct DecomposePass : codegen::impl::DecomposeBase<DecomposePass> {
     computeBoundedIntegers(main, *backend);
     if (heuristics->latePermutes)
       permuteLate(main, *backend);
+    nestConcats(main);
     // What is made stands in front of the op, and may be decomposed in turn.
     for (Operation *op = &main.front().front(); op;) {
       Operation *before = op->getPrevNode();

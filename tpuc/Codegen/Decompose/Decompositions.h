@@ -95,6 +95,9 @@ void computeBoundedIntegers(mlir::func::FuncOp main, const Backend &backend);
 /// nothing else but constants and gives one result: parts of the longer rows in front of them take
 /// clearly less time to move. Also of quantized tensors.
 void permuteLate(mlir::func::FuncOp main, const Backend &backend);
+/// Concatenations that begin like an earlier one join that and the rest, where all lie in order in
+/// global memory. Also of quantized tensors.
+void nestConcats(mlir::func::FuncOp main);
 /// Casts of 64-bit integers to floats or conditions, and their comparisons: of their words. The
 /// latter two are exact; floats are rounded once if 32 bits hold the integer, else within one unit
 /// in the last place.
