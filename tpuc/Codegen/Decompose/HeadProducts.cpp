@@ -265,7 +265,9 @@ Value RowsOfHeads::columns(Value heads) {
   Value found;
   auto softmax = dyn_cast<tpu::SoftmaxOp>(op);
   auto cast = dyn_cast<tpu::CastOp>(op);
-  if (softmax && (softmax.getAxis() == 2 || softmax.getAxis() == -2)) {
+  // An axis below 0 counts from the last one on.
+  const int64_t axis = softmax ? static_cast<int64_t>(softmax.getAxis()) : 0;
+  if (axis == 2 || axis == -2) {
     if (Value input = columns(softmax.getInput())) {
       NamedAttrList attributes(op->getAttrs());
       attributes.set("axis", builder.getI64IntegerAttr(2));
