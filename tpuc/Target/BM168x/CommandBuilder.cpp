@@ -13,40 +13,62 @@
 
 namespace tpuc::bm168x {
 
-AccessMap::Ids AccessMap::latest(uint32_t first, uint32_t last) const {
-  Ids found;
-  for (auto it = std::prev(intervals.upper_bound(first)); it != intervals.end() && it->first < last;
-       ++it) {
-    found.writer = std::max(found.writer, it->second.writer);
-    found.reader = std::max(found.reader, it->second.reader);
-  }
-  return found;
+/// The number of the interval that a byte is in.
+size_t AccessMap::numberAt(uint32_t byte) const {
+  const auto behind = std::ranges::upper_bound(intervals, byte, {}, &Interval::first);
+  return static_cast<size_t>(behind - intervals.begin()) - 1;
 }
 
-void AccessMap::split(uint32_t at) {
-  auto before = std::prev(intervals.upper_bound(at));
-  if (before->first != at)
-    intervals.emplace_hint(std::next(before), at, before->second);
+AccessMap::Ids AccessMap::latest(uint32_t first, uint32_t last) const {
+  Ids found;
+  for (size_t number = numberAt(first); number < intervals.size() && intervals[number].first < last;
+       ++number) {
+    found.writer = std::max(found.writer, intervals[number].ids.writer);
+    found.reader = std::max(found.reader, intervals[number].ids.reader);
+  }
+  return found;
 }
 
 void AccessMap::record(uint32_t first, uint32_t last, uint32_t id, bool isWritten, bool isRead) {
   if (first >= last)
     return;
-  split(first);
-  split(last);
-  for (auto it = intervals.find(first); it != intervals.end() && it->first < last;) {
-    if (isWritten)
-      it->second.writer = id;
-    if (isRead)
-      it->second.reader = id;
-    // Neighbours with the same past are one again.
-    bool repeats = it != intervals.begin() && std::prev(it)->second.writer == it->second.writer &&
-                   std::prev(it)->second.reader == it->second.reader;
-    it = repeats ? intervals.erase(it) : std::next(it);
+  const size_t begin = numberAt(first);
+  size_t end = begin;
+  // What takes the place of [begin, end): what is left in front of the bytes, they, what is behind.
+  made.clear();
+  if (intervals[begin].first < first)
+    made.push_back(intervals[begin]);
+  const auto add = [&](const Interval &interval) {
+    const Ids *before = !made.empty() ? &made.back().ids
+                        : begin != 0  ? &intervals[begin - 1].ids
+                                      : nullptr;
+    // Neighbours with the same past are one.
+    if (!before || *before != interval.ids)
+      made.push_back(interval);
+  };
+  Ids past;
+  for (; end < intervals.size() && intervals[end].first < last; ++end) {
+    past = intervals[end].ids;
+    add({std::max(intervals[end].first, first),
+         {isWritten ? id : past.writer, isRead ? id : past.reader}});
   }
+  if (end == intervals.size() || intervals[end].first > last)
+    made.push_back({last, past});
+  const size_t replaced = end - begin;
+  const auto at = intervals.begin() + static_cast<std::ptrdiff_t>(begin);
+  const size_t common = std::min(replaced, made.size());
+  std::copy_n(made.begin(), common, at);
+  if (replaced > common)
+    intervals.erase(at + static_cast<std::ptrdiff_t>(common),
+                    at + static_cast<std::ptrdiff_t>(replaced));
+  else
+    intervals.insert(at + static_cast<std::ptrdiff_t>(common),
+                     made.begin() + static_cast<std::ptrdiff_t>(common), made.end());
 }
 
 void CommandBuilder::beginLayer(std::string_view name) {
+  if (name == layer())
+    return;
   auto [found, isNew] =
       layerIndices.try_emplace(std::string(name), static_cast<uint32_t>(layerNames.size()));
   if (isNew)
@@ -103,6 +125,20 @@ uint32_t CommandBuilder::neededWait(const OperandList &operands, Engine engine) 
   return wait;
 }
 
+/// Has command `id` wait for what its operands need, and remembers what it uses.
+void CommandBuilder::setWait(mc::Command &command, const OperandList &operands, uint32_t id) {
+  const auto engine = static_cast<Engine>(command.engine());
+  Queue &own = queue(engine);
+  const uint32_t wait = neededWait(operands, engine);
+  // The engine works in order: what was awaited once is over.
+  command.set(Field::CmdIdDep, wait > own.awaited ? wait : 0);
+  own.awaited = std::max(own.awaited, wait);
+  for (const Operand &operand : operands.all())
+    if (std::optional<LaneBytes> bytes = bytesOf(operand.view))
+      own.accesses.record(bytes->first, bytes->last, id, operand.isWritten,
+                          !operand.isWritten || operand.isRead);
+}
+
 void CommandBuilder::add(mc::Command command) {
   if (firstError)
     return;
@@ -119,17 +155,13 @@ void CommandBuilder::add(mc::Command command) {
   }
   if ((firstError = checkOperands(chip->lanes, *operands, layer())))
     return;
-  uint32_t wait = neededWait(*operands, engine);
-  // The engine works in order: what was awaited once is over.
-  command.set(Field::CmdIdDep, wait > own.awaited ? wait : 0);
-  own.awaited = std::max(own.awaited, wait);
-  for (const Operand &operand : operands->all())
-    if (std::optional<LaneBytes> bytes = bytesOf(operand.view)) {
-      own.accesses.record(bytes->first, bytes->last, id, operand.isWritten,
-                          !operand.isWritten || operand.isRead);
+  if (waits == Waits::Set)
+    setWait(command, *operands, id);
+  if (!kept.empty())
+    for (const Operand &operand : operands->all())
       if (operand.isWritten)
-        forget(*bytes);
-    }
+        if (std::optional<LaneBytes> bytes = bytesOf(operand.view))
+          forget(*bytes);
   own.commands.push_back(command);
   own.layers.push_back(currentLayer);
 }
@@ -185,7 +217,7 @@ Expected<std::vector<CommandStreams>> CommandBuilder::finishGroups() {
   groups.back().layers = std::move(layerNames);
   std::optional<Error> error = std::move(firstError);
   std::vector<CommandStreams> made = std::move(groups);
-  *this = CommandBuilder(*chip);
+  *this = CommandBuilder(*chip, waits);
   if (error)
     return tl::unexpected<Error>(std::move(*error));
   return made;

@@ -48,19 +48,32 @@ public:
   struct Ids {
     uint32_t writer = 0;
     uint32_t reader = 0;
+
+    friend bool operator==(const Ids &, const Ids &) = default;
   };
 
-  /// The latest ids of any of the bytes [first, last).
+  /// The latest ids of any of the bytes [first, last), of which there are some.
   Ids latest(uint32_t first, uint32_t last) const;
   /// Command `id` uses the bytes [first, last).
   void record(uint32_t first, uint32_t last, uint32_t id, bool isWritten, bool isRead);
 
 private:
-  void split(uint32_t at);
+  /// Bytes from `first` to where the next interval begins.
+  struct Interval {
+    uint32_t first = 0;
+    Ids ids = {};
+  };
+  size_t numberAt(uint32_t byte) const;
 
-  /// Intervals by their first byte; each reaches to the next one.
-  std::map<uint32_t, Ids> intervals{{0, {}}};
+  /// In their order; the first one begins at 0.
+  std::vector<Interval> intervals{{}};
+  /// What `record` puts together.
+  std::vector<Interval> made;
 };
+
+/// Whether the builder finds out for which commands of the other engine each one waits. Where
+/// commands are only counted, that takes most of the time.
+enum class Waits : bool { None, Set };
 
 /// What the builder asks of a chip.
 struct BuilderChip {
@@ -84,7 +97,8 @@ struct BuilderChip {
 /// commands ends and another one begins.
 class CommandBuilder {
 public:
-  explicit CommandBuilder(const BuilderChip &chip) : chip(&chip) {}
+  explicit CommandBuilder(const BuilderChip &chip, Waits waits = Waits::Set)
+      : chip(&chip), waits(waits) {}
 
   /// The following commands belong to this layer. A name may come again.
   void beginLayer(std::string_view name);
@@ -128,11 +142,13 @@ private:
   const Queue &queue(Engine engine) const { return queues[static_cast<size_t>(engine)]; }
   std::optional<LaneBytes> bytesOf(const View &view) const;
   uint32_t neededWait(const OperandList &operands, Engine engine) const;
+  void setWait(mc::Command &command, const OperandList &operands, uint32_t id);
   void addEnd(Engine engine);
   void endGroup();
   void forget(const LaneBytes &written);
 
   const BuilderChip *chip;
+  Waits waits;
   /// Those that are full.
   std::vector<CommandStreams> groups;
   std::array<Queue, kNumEngines> queues;

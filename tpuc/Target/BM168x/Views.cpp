@@ -53,7 +53,13 @@ std::string_view roleName(Role role) {
   return kNames[static_cast<size_t>(role)];
 }
 
-void OperandList::add(Role role, const View &view) { operands.push_back({role, view}); }
+void OperandList::add(Role role, const View &view) {
+  // Hardly a command has more.
+  constexpr size_t kMost = 4;
+  if (operands.empty())
+    operands.reserve(kMost);
+  operands.push_back({role, view});
+}
 
 void OperandList::addResult(Role role, const View &view, bool isRead) {
   operands.push_back({role, view, true, isRead});

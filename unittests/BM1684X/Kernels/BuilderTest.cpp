@@ -10,6 +10,7 @@
 #include "unittests/BM1684X/Kernels/Bench.h"
 
 #include <gmock/gmock.h>
+#include <random>
 
 using namespace tpuc;
 using namespace tpuc::bm1684x;
@@ -102,6 +103,61 @@ TEST(Builder, OperandsThatLeaveTheirLaneNameTheLayer) {
   // The next program is not concerned.
   expectOk(emitLocalCopy(builder, row(0), row(64)));
   EXPECT_TRUE(builder.finish());
+}
+
+TEST(Builder, CountsTheSameCommandsWithoutWaits) {
+  const auto emit = [](Builder builder) {
+    expectOk(emitLoad(builder, place(0), row(0)));
+    expectOk(emitLocalCopy(builder, row(0), row(64)));
+    expectOk(emitStore(builder, row(64), place(0x1000)));
+    const std::vector<double> table = {1, -0.5, 0.25};
+    addTable(builder, table, 128);
+    addTable(builder, table, 128);
+    expectOk(emitLocalCopy(builder, row(64), row(128)));
+    addTable(builder, table, 128);
+    Expected<CommandStreams> streams = builder.finish();
+    EXPECT_TRUE(streams);
+    return std::move(*streams);
+  };
+  const CommandStreams ordered = emit(Builder());
+  CommandStreams counted = emit(Builder(bm168x::Waits::None));
+  EXPECT_THAT(waits(ordered.gdma), ElementsAre(0, 1, 0));
+  EXPECT_THAT(waits(counted.gdma), ElementsAre(0, 0, 0));
+  const auto withoutWaits = [](std::vector<Command> commands) {
+    for (Command &command : commands)
+      command.trySet(Field::CmdIdDep, 0);
+    return commands;
+  };
+  EXPECT_EQ(withoutWaits(ordered.tiu), counted.tiu);
+  EXPECT_EQ(withoutWaits(ordered.gdma), counted.gdma);
+}
+
+TEST(AccessMap, AnyIntervalsKeepTheLastCommandsOfTheirBytes) {
+  constexpr uint32_t kBytes = 48;
+  std::minstd_rand random(1);
+  const auto below = [&](uint32_t end) { return static_cast<uint32_t>(random() % end); };
+  for (int round = 0; round < 200; ++round) {
+    AccessMap map;
+    std::array<AccessMap::Ids, kBytes> bytes = {};
+    for (uint32_t id = 1; id <= 40; ++id) {
+      const uint32_t first = below(kBytes);
+      const uint32_t last = first + below(kBytes - first + 1);
+      const bool isWritten = below(2) == 0, isRead = below(2) == 0;
+      map.record(first, last, id, isWritten, isRead);
+      for (uint32_t byte = first; byte < last; ++byte) {
+        bytes[byte].writer = isWritten ? id : bytes[byte].writer;
+        bytes[byte].reader = isRead ? id : bytes[byte].reader;
+      }
+      const uint32_t begin = below(kBytes);
+      const uint32_t end = begin + 1 + below(kBytes - begin);
+      AccessMap::Ids expected;
+      for (uint32_t byte = begin; byte < end; ++byte) {
+        expected.writer = std::max(expected.writer, bytes[byte].writer);
+        expected.reader = std::max(expected.reader, bytes[byte].reader);
+      }
+      ASSERT_EQ(map.latest(begin, end), expected);
+    }
+  }
 }
 
 TEST(AccessMap, BytesKeepTheirLastCommands) {

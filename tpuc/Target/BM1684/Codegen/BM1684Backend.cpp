@@ -128,7 +128,7 @@ Expected<int64_t> BM1684Backend::scratchBytes(const TiledOp &tiled) const {
 }
 
 Expected<Cost> BM1684Backend::cost(Commands emit) const {
-  BM1684Emitter emitter;
+  BM1684Emitter emitter(bm168x::Waits::None);
   if (Expected<void> emitted = emit(emitter); !emitted)
     return propagate(emitted);
   return emitter.cost();

@@ -21,7 +21,8 @@ namespace tpuc::bm1684::backend {
 // Not the machine's.
 using mlir::Operation;
 
-BM1684Emitter::BM1684Emitter() : FamilyEmitter(builder, kCommandTable, chipInfo()) {}
+BM1684Emitter::BM1684Emitter(bm168x::Waits waits)
+    : FamilyEmitter(builder, kCommandTable, chipInfo()), builder(waits) {}
 
 Expected<void> BM1684Emitter::load(const TiledOp &tiled, unsigned index, int64_t global) {
   return named(tiled.op, loadOperand(builder, tiled, index, global));

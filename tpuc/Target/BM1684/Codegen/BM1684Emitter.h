@@ -16,7 +16,8 @@ namespace tpuc::bm1684::backend {
 
 class BM1684Emitter : public bm168x::backend::FamilyEmitter {
 public:
-  BM1684Emitter();
+  /// Without waits, commands can only be counted (`cost`).
+  explicit BM1684Emitter(bm168x::Waits waits = bm168x::Waits::Set);
   Expected<void> load(const codegen::TiledOp &tiled, unsigned index, int64_t global) override;
   Expected<void> unpack(const codegen::TiledOp &tiled, unsigned index) override;
   Expected<void> compute(const codegen::TiledOp &tiled) override;

@@ -116,7 +116,7 @@ Command arithCommand(Builder &builder, unsigned opcode, ArithOp op, const LocalT
 
 } // namespace
 
-Builder::Builder() : CommandBuilder(builderChip()) {}
+Builder::Builder(bm168x::Waits waits) : CommandBuilder(builderChip(), waits) {}
 
 void setField(Builder &builder, Command &command, Field field, int64_t value) {
   if (value < 0 || !command.trySet(field, static_cast<uint64_t>(value)))

@@ -21,7 +21,7 @@ using bm168x::CommandStreams;
 /// Takes commands of both engines in program order and gives them ids and waits.
 class Builder : public bm168x::CommandBuilder {
 public:
-  Builder();
+  explicit Builder(bm168x::Waits waits = bm168x::Waits::Set);
 };
 
 // What kernels are made of: one function per command, over tensors instead of fields. Sizes and

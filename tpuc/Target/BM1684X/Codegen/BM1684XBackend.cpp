@@ -131,7 +131,7 @@ Expected<int64_t> BM1684XBackend::scratchBytes(const TiledOp &tiled) const {
 }
 
 Expected<Cost> BM1684XBackend::cost(Commands emit) const {
-  BM1684XEmitter emitter;
+  BM1684XEmitter emitter(bm168x::Waits::None);
   if (Expected<void> emitted = emit(emitter); !emitted)
     return propagate(emitted);
   return emitter.cost();

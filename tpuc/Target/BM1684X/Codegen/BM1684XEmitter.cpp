@@ -26,7 +26,8 @@ namespace tpuc::bm1684x::backend {
 // Not the machine's.
 using mlir::Operation;
 
-BM1684XEmitter::BM1684XEmitter() : FamilyEmitter(builder, kCommandTable, chipInfo()) {}
+BM1684XEmitter::BM1684XEmitter(bm168x::Waits waits)
+    : FamilyEmitter(builder, kCommandTable, chipInfo()), builder(waits) {}
 
 Expected<void> BM1684XEmitter::load(const TiledOp &tiled, unsigned index, int64_t global) {
   return named(tiled.op, loadOperand(builder, tiled, index, global));

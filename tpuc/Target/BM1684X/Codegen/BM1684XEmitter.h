@@ -16,7 +16,8 @@ namespace tpuc::bm1684x::backend {
 
 class BM1684XEmitter : public bm168x::backend::FamilyEmitter {
 public:
-  BM1684XEmitter();
+  /// Without waits, commands can only be counted (`cost`).
+  explicit BM1684XEmitter(bm168x::Waits waits = bm168x::Waits::Set);
   Expected<void> load(const codegen::TiledOp &tiled, unsigned index, int64_t global) override;
   Expected<void> compute(const codegen::TiledOp &tiled) override;
   Expected<void> store(const codegen::TiledOp &tiled, int64_t global) override;

@@ -26,6 +26,6 @@ const bm168x::BuilderChip &builderChip() {
 
 } // namespace
 
-Builder::Builder() : CommandBuilder(builderChip()) {}
+Builder::Builder(bm168x::Waits waits) : CommandBuilder(builderChip(), waits) {}
 
 } // namespace tpuc::bm1684x

@@ -51,7 +51,7 @@ Expected<OperandList> general(GdmaReader &r) {
     r.list.add(Role::Opd0, {r.src, r.prec, {1, 1, 1, length}, {0, 0, 0, 1}, false});
   if (r.command.operation().sub == 0) {
     r.list.addResult(Role::Res0, {r.dst, r.prec, {1, 1, 1, length}, {0, 0, 0, 1}, false});
-    return r.list;
+    return std::move(r.list);
   }
   int64_t lanes = r.dstShape[1];
   if (!isLocalAddress(r.dst) || lanes == 0 ||
@@ -59,7 +59,7 @@ Expected<OperandList> general(GdmaReader &r) {
     return r.error(fmt::format("dst [c{}] at {:#x}", lanes, r.dst),
                    "1 to 64 lanes of local memory");
   r.list.addResult(Role::Res0, gdmaView(r.dst, r.prec, {1, lanes, 1, length}, {0, 0, 0, 1}));
-  return r.list;
+  return std::move(r.list);
 }
 
 /// The local side is a tensor [rows, chunks, 1, width], the other one a matrix [h, w].
@@ -92,7 +92,7 @@ Expected<OperandList> matrix(GdmaReader &r) {
     r.list.add(Role::Opd0, toLocal ? globalView : localView);
   // The padding of the last chunk keeps its bytes.
   r.list.addResult(Role::Res0, toLocal ? localView : globalView, true);
-  return r.list;
+  return std::move(r.list);
 }
 
 Expected<OperandList> gatherScatter(GdmaReader &r) {
@@ -131,7 +131,7 @@ Expected<OperandList> gatherScatter(GdmaReader &r) {
       Role::Res0,
       viewOf(r.dst, r.prec, {1, c, r.dstShape[2], width}, r.dstStride[1], r.dstStride[2]),
       !isGather);
-  return r.list;
+  return std::move(r.list);
 }
 
 /// Chosen elements, or the indices of those that are not zero, follow each other from the target's
@@ -162,7 +162,7 @@ Expected<OperandList> compaction(GdmaReader &r, bool isSelect) {
                     {0, 0, 0, 1},
                     false},
                    true);
-  return r.list;
+  return std::move(r.list);
 }
 
 Expected<OperandList> tensor(GdmaReader &r) {
@@ -214,7 +214,7 @@ Expected<OperandList> tensor(GdmaReader &r) {
   if (isBroadcast && (!result.isLocal || startLane(result) + target[1] > kLanes))
     return r.error(fmt::format("dst [c{}] at {:#x}", target[1], r.dst),
                    "channels that do not pass the last lane of local memory");
-  return r.list;
+  return std::move(r.list);
 }
 
 } // namespace
