@@ -24,10 +24,10 @@ namespace {
 /// What a command takes beside its elements, by the conservative parameters.
 constexpr int64_t kCommandCycles = 50;
 
-/// Whether the block fits to the end of the row of blocks; the second decides the distances.
-bool extend(TapBlock &row, const TapBlock &block) {
-  const int64_t toStep = block.to - (row.to + (row.count - 1) * row.toStep);
-  const int64_t fromStep = block.from - (row.from + (row.count - 1) * row.fromStep);
+/// Whether a block fits to the end of the row of blocks; the second decides the distances.
+bool extend(TapBlock &row, int64_t to, int64_t from) {
+  const int64_t toStep = to - (row.to + (row.count - 1) * row.toStep);
+  const int64_t fromStep = from - (row.from + (row.count - 1) * row.fromStep);
   if (row.count > 1 && (toStep != row.toStep || fromStep != row.fromStep))
     return false;
   row.toStep = toStep;
@@ -36,29 +36,52 @@ bool extend(TapBlock &row, const TapBlock &block) {
   return true;
 }
 
+/// Taps that follow each other and make elements of the same two.
+struct TapRun {
+  size_t begin = 0, end = 0;
+  /// How far the second tap is behind the first one.
+  int64_t toSecond = 0;
+};
+
 /// Blocks of `width` elements at most. The fewest are not looked for: taps of a scale that is a
 /// ratio of small numbers repeat, and each class of them is a block.
 std::vector<TapBlock> blocksOf(const std::vector<ResizeTap> &taps, size_t width) {
-  using Key = std::pair<std::vector<int64_t>, int64_t>;
-  std::map<Key, std::vector<TapBlock>> classes;
+  constexpr double kSame = 1 << 24;
+  std::vector<int64_t> weights;
+  weights.reserve(taps.size());
+  for (const ResizeTap &tap : taps)
+    weights.push_back(std::llround(tap.secondWeight * kSame));
+  std::vector<TapRun> runs;
+  runs.reserve(taps.size());
   for (size_t i = 0; i < taps.size();) {
     const ResizeTap &first = taps[i];
-    TapBlock block{static_cast<int64_t>(i), 1, first.first, 1, first.second - first.first, 1, {}};
-    Key key{{}, block.toSecond};
-    for (; i < taps.size() && block.weights.size() < width && taps[i].first == first.first &&
-           taps[i].second == first.second;
-         ++i) {
-      constexpr double kSame = 1 << 24;
-      key.first.push_back(std::llround(taps[i].secondWeight * kSame));
-      block.weights.push_back(taps[i].secondWeight);
-    }
-    std::vector<TapBlock> &rows = classes[key];
-    if (rows.empty() || !extend(rows.back(), block))
-      rows.push_back(std::move(block));
+    TapRun &run = runs.emplace_back(i, i, first.second - first.first);
+    while (i < taps.size() && i - run.begin < width && taps[i].first == first.first &&
+           taps[i].second == first.second)
+      ++i;
+    run.end = i;
   }
+  const auto order = [&](const TapRun &a, const TapRun &b) {
+    const auto byWeights = std::lexicographical_compare_three_way(
+        weights.begin() + static_cast<std::ptrdiff_t>(a.begin),
+        weights.begin() + static_cast<std::ptrdiff_t>(a.end),
+        weights.begin() + static_cast<std::ptrdiff_t>(b.begin),
+        weights.begin() + static_cast<std::ptrdiff_t>(b.end));
+    return byWeights != 0 ? byWeights : a.toSecond <=> b.toSecond;
+  };
+  std::ranges::stable_sort(runs, [&](const TapRun &a, const TapRun &b) { return order(a, b) < 0; });
   std::vector<TapBlock> all;
-  for (const auto &[key, rows] : classes)
-    all.insert(all.end(), rows.begin(), rows.end());
+  for (size_t number = 0; number < runs.size(); ++number) {
+    const TapRun &run = runs[number];
+    const int64_t to = static_cast<int64_t>(run.begin), from = taps[run.begin].first;
+    const bool isOfClass = number > 0 && order(runs[number - 1], run) == 0;
+    if (isOfClass && extend(all.back(), to, from))
+      continue;
+    TapBlock &block = all.emplace_back(to, 1, from, 1, run.toSecond, 1);
+    block.weights.reserve(run.end - run.begin);
+    for (size_t i = run.begin; i < run.end; ++i)
+      block.weights.push_back(taps[i].secondWeight);
+  }
   return all;
 }
 

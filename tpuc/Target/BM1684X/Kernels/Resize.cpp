@@ -172,7 +172,7 @@ ResizePlan planOf(const Resize &resize, ScratchAllocator &space) {
   return plan;
 }
 
-Expected<uint32_t> checkedScratch(const std::string &where, const Resize &resize) {
+Expected<void> check(const std::string &where, const Resize &resize) {
   for (const auto &[name, tensor] :
        {std::pair{"input", &resize.input}, std::pair{"output", &resize.output}}) {
     if (Expected<void> fits = checkFloatTensor(where, name, *tensor); !fits)
@@ -182,24 +182,29 @@ Expected<uint32_t> checkedScratch(const std::string &where, const Resize &resize
   }
   if (!matches(resize.input, resize.output))
     return makeError(where, describe(resize.input, resize.output), "equal types, n, c and lanes");
-  if (Expected<void> fits = checkTaps(where, resize); !fits)
-    return propagate(fits);
+  return checkTaps(where, resize);
+}
+
+} // namespace
+
+Expected<uint32_t> resizeScratch(const Resize &resize) {
+  if (Expected<void> checked = check("resize", resize); !checked)
+    return propagate(checked);
   ScratchAllocator space;
   planOf(ofSeenRows(resize), space);
   return space.next;
 }
 
-} // namespace
-
-Expected<uint32_t> resizeScratch(const Resize &resize) { return checkedScratch("resize", resize); }
-
 Expected<void> emitResize(Builder &builder, const Resize &whole) {
-  Expected<uint32_t> needed = checkedScratch(builder.layer(), whole);
-  if (Expected<void> fits = checkScratch(builder.layer(), whole.scratch, needed); !fits)
-    return fits;
+  if (Expected<void> checked = check(builder.layer(), whole); !checked)
+    return checked;
   const Resize resize = ofSeenRows(whole);
   ScratchAllocator space{resize.scratch.address};
   ResizePlan plan = planOf(resize, space);
+  if (Expected<void> fits =
+          checkScratch(builder.layer(), whole.scratch, space.next - resize.scratch.address);
+      !fits)
+    return fits;
   const bool isWide = isWidened(resize);
   LocalTensor columns = isWide ? plan.wideInput : resize.input;
   if (isWide)
@@ -287,7 +292,7 @@ std::array<int64_t, 2> tapWeights(double secondWeight) {
 
 namespace {
 
-Expected<uint32_t> checkedScratch(const std::string &where, const QuantizedResize &resize) {
+Expected<void> check(const std::string &where, const QuantizedResize &resize) {
   for (const auto &[name, tensor] :
        {std::pair{"input", &resize.input}, std::pair{"output", &resize.output}})
     if (Expected<void> fits = checkByteTensor(where, name, *tensor); !fits)
@@ -296,27 +301,34 @@ Expected<uint32_t> checkedScratch(const std::string &where, const QuantizedResiz
     return makeError(where, describe(resize.input, resize.output), "equal n, c and lanes");
   if (Expected<void> fits = checkRequantize(where, resize.requantize); !fits)
     return propagate(fits);
-  if (Expected<void> fits = checkTaps(where, resize); !fits)
-    return propagate(fits);
-  ScratchAllocator space;
-  planOf(ofSeenRows(resize), DataType::I32, space);
-  return space.next +
-         laneBytes(DataType::I32, resize.output.shape, Layout::Aligned, resize.output.startLane);
+  return checkTaps(where, resize);
+}
+
+/// How many bytes the sums take that are rounded at last.
+uint32_t sumBytes(const QuantizedResize &resize) {
+  return laneBytes(DataType::I32, resize.output.shape, Layout::Aligned, resize.output.startLane);
 }
 
 } // namespace
 
 Expected<uint32_t> quantizedResizeScratch(const QuantizedResize &resize) {
-  return checkedScratch("resize", resize);
+  if (Expected<void> checked = check("resize", resize); !checked)
+    return propagate(checked);
+  ScratchAllocator space;
+  planOf(ofSeenRows(resize), DataType::I32, space);
+  return space.next + sumBytes(resize);
 }
 
 Expected<void> emitQuantizedResize(Builder &builder, const QuantizedResize &whole) {
-  Expected<uint32_t> needed = checkedScratch(builder.layer(), whole);
-  if (Expected<void> fits = checkScratch(builder.layer(), whole.scratch, needed); !fits)
-    return fits;
+  if (Expected<void> checked = check(builder.layer(), whole); !checked)
+    return checked;
   const QuantizedResize resize = ofSeenRows(whole);
   ScratchAllocator space{resize.scratch.address};
   ResizePlan plan = planOf(resize, DataType::I32, space);
+  if (Expected<void> fits = checkScratch(builder.layer(), whole.scratch,
+                                         space.next - resize.scratch.address + sumBytes(resize));
+      !fits)
+    return fits;
   LocalTensor sums = space.take(DataType::I32, resize.output.shape, resize.output.startLane);
   addBlocks(builder, plan.columns, resize.input, 3, plan.columnBlocks, plan.weights, plan.products);
   addBlocks(builder, sums, plan.columns, 2, plan.rowBlocks, plan.weights, plan.products);
