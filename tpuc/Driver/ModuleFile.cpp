@@ -222,9 +222,10 @@ Expected<std::vector<OutputFile>> tpuc::writeModule(ModuleOp module, const std::
 
 Expected<void> tpuc::runPasses(ModuleOp module,
                                const std::function<void(OpPassManager &)> &addPasses,
-                               std::vector<std::string> *remarks) {
+                               std::vector<std::string> *remarks, bool verifies) {
   DiagnosticCollector diagnostics(*module.getContext());
   PassManager manager(module.getContext());
+  manager.enableVerifier(verifies);
   addPasses(manager);
   if (failed(manager.run(module)))
     return diagnostics.error("module", "cannot be optimized");

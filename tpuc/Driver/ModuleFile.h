@@ -48,10 +48,11 @@ Expected<void> checkIsTop(mlir::ModuleOp module, const std::string &path);
 Expected<std::vector<OutputFile>> writeModule(mlir::ModuleOp module, const std::string &path);
 
 /// Runs the passes that `addPasses` adds over `module`, and appends what they remark to `remarks`
-/// where it is given. Errors: what the passes say.
+/// where it is given. Unless `verifies`, ops are not checked behind each pass. Errors: what the
+/// passes say.
 Expected<void> runPasses(mlir::ModuleOp module,
                          const std::function<void(mlir::OpPassManager &)> &addPasses,
-                         std::vector<std::string> *remarks = nullptr);
+                         std::vector<std::string> *remarks = nullptr, bool verifies = true);
 
 } // namespace tpuc
 
