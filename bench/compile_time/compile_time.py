@@ -21,11 +21,14 @@ import array
 import json
 import math
 import os
+import pathlib
 import random
-import resource
 import subprocess
 import sys
 import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from measured import measure  # noqa: E402
 
 OPSET, IR_VERSION = 13, 8
 FLOAT = 1
@@ -130,23 +133,14 @@ class Failed(Exception):
     """A tool's last line where it failed."""
 
 
-def processor_seconds(limit, *command):
-    """The processor seconds of a program; none where it takes too long."""
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    with tempfile.TemporaryFile("w+") as errors:
-        process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=errors)
-        try:
-            process.wait(timeout=limit)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
-            return None
-        errors.seek(0)
-        if process.returncode:
-            lines = errors.read().strip().splitlines()
-            raise Failed(lines[-1] if lines else f"{command[0]}: ends with {process.returncode}")
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+def costs_of(limit, *command):
+    """(processor seconds, peak MB) of a program; none where it takes too long."""
+    seconds, memory, error = measure(command, None, os.environ["PATH"], limit)
+    if error.endswith(f"takes longer than {limit} s"):
+        return None
+    if error:
+        raise Failed(error)
+    return seconds, memory
 
 
 class Bench:
@@ -155,22 +149,21 @@ class Bench:
         self.bin = os.path.join(options.build, "bin")
 
     def compile(self, name, length, folder):
-        """Seconds of both tools and the cycles; none where one takes too long."""
+        """Seconds of both tools, peak MB of the second one and the cycles; none where one takes too long."""
         onnx, top, model = (os.path.join(folder, name + suffix) for suffix in (".onnx", ".mlir", ".bmodel"))
         CHAINS[name](length).save(onnx)
         limit = self.options.time_limit
-        transform = processor_seconds(limit, os.path.join(self.bin, "model_transform"), "--model_def", onnx,
-                                      "--mlir", top, "--model_name", name)
+        transform = costs_of(limit, os.path.join(self.bin, "model_transform"), "--model_def", onnx,
+                             "--mlir", top, "--model_name", name)
         if transform is None:
             return None
-        deploy = processor_seconds(limit, os.path.join(self.bin, "model_deploy"), "--mlir", top, "--chip",
-                                   "bm1684x", "--quantize", "F16", "--model", model, "--opt",
-                                   str(self.options.opt))
+        deploy = costs_of(limit, os.path.join(self.bin, "model_deploy"), "--mlir", top, "--chip", "bm1684x",
+                          "--quantize", "F16", "--model", model, "--opt", str(self.options.opt))
         if deploy is None:
             return None
         profile = subprocess.run([os.path.join(self.bin, "model_tool"), "--profile", "--json", model],
                                  stdout=subprocess.PIPE, text=True, check=True).stdout
-        return transform, deploy, json.loads(profile)[0]["vendor"]["cycles"]
+        return transform[0], *deploy, json.loads(profile)[0]["vendor"]["cycles"]
 
     def run(self, name):
         """Prints the lines of a chain. False where a length takes too long."""
@@ -179,15 +172,16 @@ class Bench:
             with tempfile.TemporaryDirectory() as folder:
                 done = self.compile(name, length, folder)
             if not done:
-                print(f"{name:<12}{length:>8}{'-':>12}{'-':>12}{'-':>14}{'-':>12}", flush=True)
+                print(f"{name:<12}{length:>8}{'-':>12}{'-':>12}{'-':>9}{'-':>14}{'-':>12}", flush=True)
                 return False
-            transform, deploy, cycles = done
+            transform, deploy, memory, cycles = done
             growth = "-"
             if before:
                 doublings = math.log2(length / before[0])
                 growth = f"{(deploy / before[1]) ** (1 / doublings):.2f}"
             before = length, deploy
-            print(f"{name:<12}{length:>8}{transform:>12.2f}{deploy:>12.2f}{cycles:>14}{growth:>12}", flush=True)
+            print(f"{name:<12}{length:>8}{transform:>12.2f}{deploy:>12.2f}{memory:>9.0f}{cycles:>14}{growth:>12}",
+                  flush=True)
         return True
 
 
@@ -210,7 +204,7 @@ def main():
         if name not in CHAINS:
             parser.error(f"chain '{name}'; expected some of {', '.join(CHAINS)}")
     bench = Bench(options)
-    print(f"{'chain':<12}{'layers':>8}{'transform s':>12}{'deploy s':>12}{'cycles':>14}{'per double':>12}")
+    print(f"{'chain':<12}{'layers':>8}{'transform s':>12}{'deploy s':>12}{'peak MB':>9}{'cycles':>14}{'per double':>12}")
     try:
         is_done = [bench.run(name) for name in options.chains or CHAINS]
     except Failed as failure:
