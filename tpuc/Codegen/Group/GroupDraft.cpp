@@ -218,7 +218,7 @@ Expected<void> GroupDraft::checkOverlap(const GroupTensor &tensor, unsigned axis
                            " elements");
 }
 
-Expected<void> GroupDraft::cut(const TileCounts &counts) {
+Expected<void> GroupDraft::cut(const TileCounts &counts, const GroupPlan *tail) {
   plan.counts = counts;
   if (plan.numTiles() > 1)
     plan.moves.clear();
@@ -229,13 +229,19 @@ Expected<void> GroupDraft::cut(const TileCounts &counts) {
   for (GroupTensor &tensor : plan.tensors)
     if (!tensor.producer)
       order.push_back(&tensor);
-  for (GroupTensor *tensor : order)
+  const KnownMeasures known(plan, tail);
+  for (GroupTensor *tensor : order) {
+    if (const GroupTensor *same = known.of(*tensor)) {
+      tensor->axisTiles = same->axisTiles;
+      continue;
+    }
     for (unsigned axis = 0; axis < kNumAxes; ++axis)
       if (Expected<void> done = tileTensor(*tensor, axis, counts[axis]); !done) {
         // All users of what a layer makes are behind it.
         isHopeless = tensor->producer.has_value();
         return done;
       }
+  }
   return checkJoins();
 }
 

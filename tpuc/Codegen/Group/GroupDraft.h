@@ -15,16 +15,17 @@
 
 namespace tpuc::codegen {
 
-/// What is measured of the tensors and layers at the end of a group, as long as their tiles are
-/// the same as in a shorter group with the same end.
+/// What is known of the tensors and layers at the end of a group from a shorter group with the same
+/// end, which is tiled into as many parts.
 class KnownMeasures {
 public:
-  /// `tail`: the shorter group; null if there is none.
+  /// `tail`: the shorter group, measured; null if there is none.
   KnownMeasures(const GroupPlan &plan, const GroupPlan *tail)
       : plan(plan), tail(tail), numFront(tail ? plan.layers.size() - tail->layers.size() : 0),
         compared(tail ? plan.tensors.size() : 0) {}
 
-  /// The same tensor; null if nothing is known.
+  /// The same tensor, which has the same tiles, as all of its users are at the end; null if nothing
+  /// is known.
   const GroupTensor *of(const GroupTensor &tensor) const {
     const unsigned layer = tensor.producer ? *tensor.producer : tensor.users.front().layer;
     if (!tail || layer < numFront)
@@ -32,8 +33,18 @@ public:
     const GroupTensor &known = tensor.producer ? tail->tensors[tail->results[layer - numFront]]
                                                : operandOf(layer, tensor.users.front().operand);
     const bool isSame = known.producer.has_value() == tensor.producer.has_value() &&
-                        known.isStored == tensor.isStored && isAlike(known, tensor);
+                        known.isStored == tensor.isStored &&
+                        known.isResident == tensor.isResident &&
+                        known.users.size() == tensor.users.size();
     return isSame ? &known : nullptr;
+  }
+
+  /// Whether all that a layer reads and makes is the same.
+  bool hasAll(unsigned layer) const {
+    return of(plan.tensors[plan.results[layer]]) &&
+           llvm::all_of(plan.operands[layer], [&](int tensor) {
+             return tensor < 0 || of(plan.tensors[static_cast<size_t>(tensor)]);
+           });
   }
 
   /// What a tile of a layer takes; none if nothing is known.
@@ -41,8 +52,6 @@ public:
     if (!tail || layer < numFront)
       return std::nullopt;
     const size_t known = layer - numFront;
-    if (!isAlike(tail->tensors[tail->results[known]], plan.tensors[plan.results[layer]]))
-      return std::nullopt;
     for (auto [operand, tensor] : llvm::enumerate(plan.operands[layer]))
       if (tensor >= 0 &&
           !isAlike(operandOf(layer, operand), plan.tensors[static_cast<size_t>(tensor)]))
@@ -55,6 +64,8 @@ public:
 private:
   /// Whether the tiles of a tensor are those of `known`.
   bool isAlike(const GroupTensor &known, const GroupTensor &tensor) const {
+    if (of(tensor) == &known)
+      return true;
     Compared &answer = compared[static_cast<size_t>(&tensor - plan.tensors.data())];
     if (answer.with != &known)
       answer = {&known,
@@ -87,10 +98,11 @@ public:
   /// Finds the tensors that flow between the layers and from outside.
   Expected<void> connect(llvm::ArrayRef<TileLayout> layouts);
   /// Tiles the results that others need by `counts`, and everything else after them.
-  Expected<void> cut(const TileCounts &counts);
+  Expected<void> cut(const TileCounts &counts, const GroupPlan *tail = nullptr);
   /// The same tiling as a layer that runs alone has.
   void takeTilings(const Tiling &tiles);
-  /// Sizes and cycles. `tail`: the same tiling of the layers at the end, measured.
+  /// Sizes and cycles. `tail` of this and of `cut`: the same tiling of the layers at the end,
+  /// measured.
   Expected<void> measure(const GroupPlan *tail = nullptr);
 
   GroupPlan plan;
@@ -110,6 +122,7 @@ private:
   Expected<void> measureLayer(unsigned layer, const KnownMeasures &known);
   Expected<void> measureMove(GroupPlan::PartMove &move);
   Footprint leastRoom(unsigned layer) const;
+  Expected<void> checkRoom(const KnownMeasures &known);
   /// Sections that cost the same.
   struct Kind {
     unsigned axisTile = 0;

@@ -161,18 +161,24 @@ Footprint GroupDraft::leastRoom(unsigned layer) const {
   return room;
 }
 
+Expected<void> GroupDraft::checkRoom(const KnownMeasures &known) {
+  for (unsigned layer = 0; layer < plan.layers.size(); ++layer)
+    if (!known.hasAll(layer) && !leastRoom(layer).fits(planner.capacity)) {
+      // Tiles do not get shorter by other users.
+      isHopeless = true;
+      return refuse(layer, "its slices do not fit local memory");
+    }
+  return {};
+}
+
 Expected<void> GroupDraft::measure(const GroupPlan *tail) {
   const KnownMeasures known(plan, tail);
   const SmallVector<TileCounts> numbers = tileNumbers(plan.counts, plan.order);
   for (GroupTensor &tensor : plan.tensors)
     if (Expected<void> measured = measureTensor(tensor, numbers, known); !measured)
       return measured;
-  for (unsigned layer = 0; layer < plan.layers.size(); ++layer)
-    if (!leastRoom(layer).fits(planner.capacity)) {
-      // Tiles do not get shorter by other users.
-      isHopeless = true;
-      return refuse(layer, "its slices do not fit local memory");
-    }
+  if (Expected<void> checked = checkRoom(known); !checked)
+    return checked;
   for (unsigned layer = 0; layer < plan.layers.size(); ++layer)
     if (Expected<void> measured = measureLayer(layer, known); !measured)
       return measured;

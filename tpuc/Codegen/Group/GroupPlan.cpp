@@ -236,8 +236,8 @@ GroupPlanner::tileInto(const TileCounts &counts, const GroupDraft &connected, Su
   if (auto known = tails.impossible.find(counts); known != tails.impossible.end())
     return tl::unexpected<Error>(known->second);
   GroupDraft draft = connected;
-  Expected<void> done = draft.cut(counts);
   std::shared_ptr<const GroupPlan> &tail = tails.plans[counts];
+  Expected<void> done = draft.cut(counts, tail.get());
   if (done)
     done = draft.measure(tail.get());
   if (draft.isHopeless)

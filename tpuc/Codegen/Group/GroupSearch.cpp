@@ -258,12 +258,13 @@ std::shared_ptr<const GroupTable::Options> GroupTable::lookup(unsigned first,
 }
 
 /// Of a group that may not have been looked at yet.
-std::shared_ptr<const GroupTable::Options> GroupTable::lookedAt(unsigned first, unsigned count) {
+std::shared_ptr<const GroupTable::Options> GroupTable::lookedAt(unsigned first, unsigned count,
+                                                                SuffixCache *tails) {
   if (auto known = lookup(first, count))
     return known;
   auto made = std::make_shared<const Options>();
   if (count <= kMostLayers && standsTogether(ArrayRef(layers).slice(first, count)))
-    made = cut(first, count);
+    made = cut(first, count, /*fewest=*/1, tails);
   return table.add(Interval(first, count), std::move(made));
 }
 
@@ -287,8 +288,11 @@ std::vector<GroupTable::Option> GroupTable::known(unsigned first, unsigned count
 }
 
 int64_t GroupTable::estimateOf(const GroupChoice &choice) const {
-  for (const Option &option : known(choice.first, choice.count))
-    if (option.choice == choice)
+  const auto options = lookup(choice.first, choice.count);
+  if (!options)
+    return 0;
+  for (const Option &option : *options)
+    if (option.choice.isAlone == choice.isAlone && option.choice.counts == choice.counts)
       return option.estimate;
   return 0;
 }
@@ -358,6 +362,8 @@ Partition GroupTable::best(const GroupWeights &weights) {
 Partition GroupTable::joined(Partition partition, const GroupWeights &weights) {
   std::vector<double> behind(partition.size() + 1, 0);
   std::vector<std::pair<GroupChoice, size_t>> chosen(partition.size());
+  // Of groups by where they end.
+  std::map<size_t, SuffixCache> tails;
   for (size_t number = partition.size(); number-- > 0;) {
     const GroupChoice &own = partition[number];
     chosen[number] = {own, number + 1};
@@ -365,13 +371,14 @@ Partition GroupTable::joined(Partition partition, const GroupWeights &weights) {
       if (option.choice == own)
         behind[number] = weightOf(option, weights) + behind[number + 1];
     const size_t most = std::min(partition.size(), number + kMostJoined);
+    tails.erase(tails.upper_bound(most), tails.end());
     for (size_t end = number + 2; end <= most; ++end) {
       const unsigned count = partition[end - 1].end() - own.first;
       if (count <= fineLength())
         continue;
       if (count > kMostLayers)
         break;
-      for (const Option &option : options(own.first, count)) {
+      for (const Option &option : startingAt(own.first, lookedAt(own.first, count, &tails[end]))) {
         const double weight = weightOf(option, weights) + behind[end];
         if (weight >= behind[number])
           continue;

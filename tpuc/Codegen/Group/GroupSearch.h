@@ -148,7 +148,8 @@ private:
   std::shared_ptr<const Options> cut(unsigned first, unsigned count, int64_t fewest = 1,
                                      SuffixCache *tails = nullptr);
   std::shared_ptr<const Options> lookup(unsigned first, unsigned count) const;
-  std::shared_ptr<const Options> lookedAt(unsigned first, unsigned count);
+  std::shared_ptr<const Options> lookedAt(unsigned first, unsigned count,
+                                          SuffixCache *tails = nullptr);
   Partition lightest(unsigned begin, unsigned end, unsigned mostLayers,
                      const GroupWeights &weights) const;
   Partition joined(Partition partition, const GroupWeights &weights);
