@@ -32,6 +32,11 @@ public:
     const std::lock_guard lock(mutex);
     return map.try_emplace(key, std::move(value)).first->second;
   }
+  /// Whether nothing is known.
+  bool isEmpty() const {
+    const std::lock_guard lock(mutex);
+    return map.empty();
+  }
   /// Forgets all answers: those that are asked for again are found out again.
   void clear() {
     const std::lock_guard lock(mutex);

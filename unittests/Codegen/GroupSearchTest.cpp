@@ -185,4 +185,33 @@ TEST(KnownCostsTest, NetworksThatAreComparedShareThem) {
   EXPECT_EQ(knownOf(network), knownOf(other));
 }
 
+TEST(KnownCostsTest, GroupsOfAKindAreLookedAtOnceInTheSameMemory) {
+  Network network(chain("mam", "1x64x64x64"));
+  Network other(chain("mam", "1x64x64x64"));
+  const auto backend = backendOf(**lookupTarget("bm1684x"));
+  // The ways to tile the layers [1, 3) of a network.
+  const auto waysOf = [&](Network &each, int64_t capacity) {
+    std::vector<mlir::Operation *> layers;
+    for (mlir::Operation &op : each.main().front().without_terminator())
+      layers.push_back(&op);
+    GroupPlanner planner(*backend, capacity, {});
+    GroupTable table(layers, planner, *backend);
+    return table.options(1, 2);
+  };
+  const int64_t all = Footprint::capacityOf(backend->info())[kTileSpace];
+  const std::vector<GroupTable::Option> ways = waysOf(network, all);
+  ASSERT_FALSE(ways.empty());
+  // Answers about their tiles are not asked for again.
+  backend->known()->works.clear();
+  const std::vector<GroupTable::Option> others = waysOf(other, all);
+  ASSERT_EQ(others.size(), ways.size());
+  for (auto [one, another] : llvm::zip_equal(ways, others)) {
+    EXPECT_EQ(one.choice, another.choice);
+    EXPECT_EQ(one.estimate, another.estimate);
+  }
+  EXPECT_TRUE(backend->known()->works.isEmpty());
+  waysOf(other, all / 2);
+  EXPECT_FALSE(backend->known()->works.isEmpty());
+}
+
 } // namespace

@@ -9,6 +9,7 @@
 #include "tpuc/Codegen/Group/NetworkGroups.h"
 #include "tpuc/Codegen/Followers.h"
 #include "tpuc/Codegen/Group/GroupMemory.h"
+#include "tpuc/Codegen/Group/KnownGroups.h"
 #include "tpuc/Codegen/Group/NetworkCandidate.h"
 #include "tpuc/Codegen/Place/AddressAssign.h"
 #include "tpuc/Target/Registry.h"
@@ -108,10 +109,12 @@ TEST(NetworkGroupsTest, GroupsAreForTwoEnginesInOrder) {
 
 TEST(NetworkGroupsTest, ThreadsFillTheSameTable) {
   Network network(ladder(16, 56));
-  const auto backend = backendOf(**lookupTarget("bm1684x"));
+  // Each knows nothing of those before.
+  std::vector<std::unique_ptr<Backend>> backends;
   const auto choose = [&](unsigned numThreads) {
+    backends.push_back(backendOf(**lookupTarget("bm1684x")));
     Expected<NetworkGroups> made =
-        chooseGroups(network.main(), {.opt = 1, .numThreads = numThreads}, *backend);
+        chooseGroups(network.main(), {.opt = 1, .numThreads = numThreads}, *backends.back());
     EXPECT_TRUE(made);
     return std::move(made->parts.front().table);
   };
@@ -139,8 +142,9 @@ TEST(NetworkGroupsTest, ThreadsFillTheSameTable) {
 
 TEST(NetworkGroupsTest, ThreadsSearchTheSameWay) {
   Network network(ladder(12, 340));
-  const auto backend = backendOf(**lookupTarget("bm1684x"));
   const auto choose = [&](int64_t opt, unsigned numThreads) {
+    // It knows nothing of what others have found.
+    const auto backend = backendOf(**lookupTarget("bm1684x"));
     Expected<NetworkGroups> made =
         chooseGroups(network.main(), {.opt = opt, .numThreads = numThreads}, *backend);
     EXPECT_TRUE(made);
@@ -150,6 +154,40 @@ TEST(NetworkGroupsTest, ThreadsSearchTheSameWay) {
   EXPECT_NE(sole, choose(1, 1));
   for (unsigned numThreads = 2; numThreads <= 4; ++numThreads)
     EXPECT_EQ(sole, choose(2, numThreads));
+}
+
+TEST(NetworkGroupsTest, NetworksOfAKindGetTheGroupsThatWereChosen) {
+  const GroupOptions options = {.opt = 2, .numThreads = 1};
+  const auto backend = backendOf(**lookupTarget("bm1684x"));
+  const auto choose = [&] {
+    // Its names and its context are its own.
+    Network network(ladder(6, 340));
+    Expected<NetworkGroups> made = chooseGroups(network.main(), options, *backend);
+    EXPECT_TRUE(made);
+    const SubNetGroups &part = made->parts.front();
+    return std::tuple(part.partition, part.fill, part.items.size(), part.items.back().start);
+  };
+  const auto chosen = choose();
+  EXPECT_EQ(choose(), chosen);
+  Network network(ladder(6, 340));
+  const KnownCosts::Key key = networkKey(network.main(), options, *backend);
+  const auto known = backend->known()->groups.find(key);
+  ASSERT_TRUE(known);
+  EXPECT_EQ((*known)->parts.front().partition, std::get<Partition>(chosen));
+  // What is known is taken, whatever it is.
+  KnownGroups apart = **known;
+  Partition &layers = apart.parts.front().partition;
+  layers.clear();
+  for (unsigned first = 0; first < 12; ++first)
+    layers.push_back({.first = first, .isAlone = true});
+  backend->known()->groups.clear();
+  backend->known()->groups.add(key, std::make_shared<const KnownGroups>(apart));
+  EXPECT_EQ(std::get<Partition>(choose()), layers);
+  // Others are of another kind.
+  Network longer(ladder(7, 340)), smaller(ladder(6, 338));
+  EXPECT_NE(networkKey(longer.main(), options, *backend), key);
+  EXPECT_NE(networkKey(smaller.main(), options, *backend), key);
+  EXPECT_NE(networkKey(network.main(), {.opt = 1}, *backend), key);
 }
 
 /// What is chosen for such a chain, and what could be: the fastest groups by estimate, and those

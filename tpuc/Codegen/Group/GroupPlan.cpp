@@ -102,6 +102,12 @@ void GroupPlan::mergeLifetimes() {
       }
 }
 
+void GroupPlanner::appendLimits(SmallVectorImpl<uint64_t> &words) const {
+  for (unsigned space = 0; space < kMostSpaces; ++space)
+    words.push_back(static_cast<uint64_t>(capacity[space]));
+  words.push_back(heuristics.overlap ? 1 : 0);
+}
+
 Expected<std::shared_ptr<const TileModel>> GroupPlanner::model(Operation *op, TileLayout layout) {
   const std::pair key(kindOf(op), static_cast<unsigned>(layout));
   if (const auto known = models.find(key))

@@ -154,6 +154,8 @@ public:
   Expected<std::vector<std::shared_ptr<const GroupPlan>>>
   cuts(llvm::ArrayRef<mlir::Operation *> layers, int64_t fewest = 1, SuffixCache *tails = nullptr);
 
+  /// Appends what the ways to tile a group depend on besides its layers and the chip.
+  void appendLimits(llvm::SmallVectorImpl<uint64_t> &words) const;
   /// The number of the kind of an op.
   int64_t kindOf(mlir::Operation *op) { return costs.kindOf(op); }
   /// Ops may be changed or erased before they are asked for again. What is known of their kinds
@@ -162,6 +164,8 @@ public:
     costs.forgetOps();
     singles.clear();
   }
+  /// What groups may use.
+  const Footprint &limit() const { return capacity; }
   /// Whether an operand is loaded once for the whole network.
   bool isResident(mlir::OpOperand &operand) const { return resident.contains(&operand); }
 

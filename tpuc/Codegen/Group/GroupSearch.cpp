@@ -13,8 +13,6 @@
 #include "tpuc/Dialect/Top/Names.h"
 #include "tpuc/Dialect/Tpu/GroupOps.h"
 
-#include "llvm/Support/xxhash.h"
-
 using namespace mlir;
 using namespace tpuc;
 using namespace tpuc::codegen;
@@ -136,11 +134,12 @@ void GroupTable::findStandings() {
   }
 }
 
-/// Layers of the same kinds make the same groups if they read the same ones of each other, and
-/// equally often what others make, and if others read the same of them.
-GroupTable::Shape GroupTable::shapeOf(unsigned first, unsigned count, int64_t fewest) const {
+/// Layers of the same kinds make the same groups in the same memory if they read the same ones of
+/// each other, and equally often what others make, and if others read the same of them.
+KnownCosts::Key GroupTable::shapeOf(unsigned first, unsigned count, int64_t fewest) const {
   enum : uint64_t { kOutside, kSeen, kMade };
   SmallVector<uint64_t, 512> words = {count, static_cast<uint64_t>(fewest)};
+  planner.appendLimits(words);
   for (unsigned layer = first; layer < first + count; ++layer) {
     const Standing &standing = standings[layer];
     const bool isStored = standing.isRead || standing.lastReader >= first + count;
@@ -155,15 +154,14 @@ GroupTable::Shape GroupTable::shapeOf(unsigned first, unsigned count, int64_t fe
         words.push_back(kOutside);
     }
   }
-  const llvm::XXH128_hash_t hash = llvm::xxh3_128bits(
-      {reinterpret_cast<const uint8_t *>(words.data()), words.size() * sizeof(words[0])});
-  return {hash.low64, hash.high64};
+  return KnownCosts::keyOf(words);
 }
 
 /// All ways to tile several layers, into about `fewest` parts at least.
 std::shared_ptr<const GroupTable::Options> GroupTable::cut(unsigned first, unsigned count,
                                                            int64_t fewest, SuffixCache *tails) {
-  const Shape shape = shapeOf(first, count, fewest);
+  const KnownCosts::Key shape = shapeOf(first, count, fewest);
+  auto &shapes = backend.known()->options;
   if (const auto known = shapes.find(shape))
     return *known;
   Options made;

@@ -29,44 +29,20 @@ bool standsTogether(llvm::ArrayRef<mlir::Operation *> layers);
 Expected<std::vector<GroupPlan>> separateGroups(llvm::ArrayRef<mlir::Operation *> layers,
                                                 GroupPlanner &planner);
 
-/// One group: layers that follow each other, and how they are tiled.
-struct GroupChoice {
-  unsigned first = 0, count = 1;
-  /// One layer, tiled as it would be alone.
-  bool isAlone = false;
-  TileCounts counts{1, 1, 1, 1, 1};
-
-  unsigned end() const { return first + count; }
-  int64_t numParts() const {
-    int64_t parts = 1;
-    for (unsigned axisTiles : counts)
-      parts *= axisTiles;
-    return parts;
-  }
-  auto operator<=>(const GroupChoice &) const = default;
-};
-
-/// The groups of a network in their order, each layer in one. A concatenation by itself makes none.
-using Partition = std::vector<GroupChoice>;
-
 /// What may be said against a group, in proportion.
 struct GroupWeights {
   double estimate = 1, compute = 0, transfers = 0;
 };
 
 /// The groups that the layers of a sub-network can make, and what each takes by itself. Groups of
-/// equal layers that read each other alike are looked at once. Once it is filled several threads
-/// may ask at once, as long as nobody changes the ops.
+/// equal layers that read each other alike are looked at once (`KnownCosts`). Once it is filled
+/// several threads may ask at once, as long as nobody changes the ops.
 class GroupTable {
 public:
   GroupTable(llvm::ArrayRef<mlir::Operation *> layers, GroupPlanner &planner,
              const Backend &backend);
 
-  /// A way to tile a group.
-  struct Option {
-    GroupChoice choice;
-    int64_t estimate = 0, compute = 0, transfers = 0;
-  };
+  using Option = GroupOption;
 
   /// The most layers of the groups that `fill` looks at, and of those that `best` makes.
   static constexpr unsigned kWindow = 96, kMostLayers = 1024;
@@ -135,14 +111,11 @@ private:
     };
     llvm::SmallVector<Operand, 3> operands = {};
   };
-  /// Equal for groups that have the same options.
-  using Shape = std::pair<uint64_t, uint64_t>;
-
   /// Up to which length each group is looked at.
   size_t fineLength() const;
   std::vector<unsigned> reaches() const;
   void findStandings();
-  Shape shapeOf(unsigned first, unsigned count, int64_t fewest) const;
+  KnownCosts::Key shapeOf(unsigned first, unsigned count, int64_t fewest) const;
   Expected<void> fillSingle(unsigned first);
   void fillGroup(unsigned first, unsigned end, Front &front, SuffixCache &tails);
   std::shared_ptr<const Options> cut(unsigned first, unsigned count, int64_t fewest = 1,
@@ -158,7 +131,6 @@ private:
   GroupPlanner &planner;
   const Backend &backend;
   std::vector<Standing> standings;
-  SharedMap<llvm::DenseMap<Shape, std::shared_ptr<const Options>>> shapes;
   SharedMap<llvm::DenseMap<Interval, std::shared_ptr<const Options>>> table;
   SharedMap<llvm::DenseMap<unsigned, std::shared_ptr<const std::vector<GroupChoice>>>>
       singleTilings;

@@ -9,6 +9,8 @@
 #ifndef TPUC_CODEGEN_GROUP_KNOWNCOSTS_H
 #define TPUC_CODEGEN_GROUP_KNOWNCOSTS_H
 
+#include "tpuc/Codegen/Footprint.h"
+#include "tpuc/Codegen/Group/GroupChoice.h"
 #include "tpuc/Codegen/Group/OpKinds.h"
 #include "tpuc/Codegen/SharedMap.h"
 
@@ -16,7 +18,7 @@
 #include "llvm/ADT/DenseMap.h"
 #include <memory>
 #include <optional>
-#include <utility>
+#include <vector>
 
 namespace tpuc::codegen {
 
@@ -28,9 +30,24 @@ struct TileWork {
   int64_t scratchBytes = 0;
 };
 
-/// What a chip has said about tiles of kinds of layers (OpKinds.h), by hashes of all that it
-/// depends on. So it serves every network that is compiled for the chip: a deployment compares many
-/// that differ in some layers only. Several threads may ask at once.
+/// The groups of a network.
+struct KnownGroups {
+  /// Which constants are resident: the number of the pool among those that are tried.
+  size_t pool = 0;
+  /// The memory that groups may use.
+  Footprint limit = {};
+  /// Of each sub-network: its groups, and up to how many percent of memory loads are brought
+  /// forward.
+  struct Part {
+    Partition partition = {};
+    int64_t fill = 0;
+  };
+  std::vector<Part> parts = {};
+};
+
+/// What a chip has said about kinds of layers (OpKinds.h), and what comes of that, by hashes of all
+/// that it depends on. So it serves every network that is compiled for the chip: a deployment
+/// compares many that differ in some layers only. Several threads may ask at once.
 struct KnownCosts {
   /// Of words that say everything.
   using Key = std::pair<uint64_t, uint64_t>;
@@ -39,10 +56,14 @@ struct KnownCosts {
   template <typename Value> using Map = SharedMap<llvm::DenseMap<Key, Value>>;
 
   const std::shared_ptr<KindNumbers> kinds = std::make_shared<KindNumbers>();
-  /// As GroupCosts.h has them. None: the chip refuses them.
+  /// Of tiles (GroupCosts.h). None: the chip refuses them.
   Map<std::optional<TileWork>> works;
   Map<std::optional<int64_t>> transfers;
   Map<int64_t> sizes;
+  /// The ways to tile groups (`GroupTable`).
+  Map<std::shared_ptr<const std::vector<GroupOption>>> options;
+  /// What was chosen for whole networks (KnownGroups.h).
+  Map<std::shared_ptr<const KnownGroups>> groups;
 };
 
 } // namespace tpuc::codegen

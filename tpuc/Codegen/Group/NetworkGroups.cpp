@@ -10,6 +10,7 @@
 #include "tpuc/Codegen/Emit/NetworkEmitter.h"
 #include "tpuc/Codegen/Group/GroupFile.h"
 #include "tpuc/Codegen/Group/GroupMemory.h"
+#include "tpuc/Codegen/Group/KnownGroups.h"
 #include "tpuc/Codegen/Group/NetworkSearch.h"
 #include "tpuc/Codegen/Place/AddressAssign.h"
 #include "tpuc/Dialect/Top/Names.h"
@@ -89,6 +90,10 @@ public:
   /// Groups, their times and places, in `percent` of the memory. Where groups do not find their
   /// places, `divided` (if given) gets what comes of dividing them; none if that does not help.
   Expected<Parts> plan(int64_t percent, std::optional<Parts> *divided = nullptr) const;
+
+  /// The groups that were chosen for a network of the same kind. Errors: they do not find their
+  /// places.
+  Expected<Parts> again(const KnownGroups &known) const;
 
   /// Takes the groups that the timing simulator prefers among those planned for `percent` of the
   /// memory and `divided` ones, or looks for better ones. The estimates of groups do not know what
@@ -277,6 +282,22 @@ Expected<Parts> GroupChooser::plan(int64_t percent, std::optional<Parts> *divide
     if (Expected<Parts> finer = scheduled(std::move(parts), /*divides=*/true))
       *divided = std::move(*finer);
   return made;
+}
+
+Expected<Parts> GroupChooser::again(const KnownGroups &known) const {
+  Parts parts(bare.begin(), bare.end());
+  const auto planner =
+      std::make_shared<GroupPlanner>(backend, known.limit, place.pool.operands, options.heuristics);
+  for (auto [part, chosen] : llvm::zip_equal(parts, known.parts)) {
+    part.planner = planner;
+    part.table = std::make_shared<GroupTable>(part.layers, *planner, backend);
+    part.mostFill = chosen.fill;
+    if (Expected<void> taken = take(part, chosen.partition); !taken)
+      return propagate(taken);
+    if (Expected<void> done = schedule(part); !done)
+      return propagate(done);
+  }
+  return parts;
 }
 
 /// The parts with their fastest groups; none where those do not find their places.
@@ -631,11 +652,28 @@ Expected<NetworkGroups> codegen::chooseGroups(func::FuncOp main, const GroupOpti
   if (options.heuristics.residentConstants)
     if (ResidentConstants all = residentConstants(layersOf(*bare), backend); all.rows.bytes() != 0)
       pools.insert(pools.begin(), std::move(all));
+  const auto placeOf = [&](const ResidentConstants &pool) {
+    return PoolPlace{.pool = pool,
+                     .address =
+                         Footprint::capacityOf(backend.info())[pool.space] - pool.rows.bytes()};
+  };
+  const auto networkOf = [](Parts parts, const PoolPlace &place) {
+    return NetworkGroups{
+        .parts = std::move(parts), .pool = place.pool, .poolAddress = place.address};
+  };
+  // A time limit stops a search wherever it is.
+  const bool mayBeKnown = isChosen && options.seconds == 0;
+  const KnownCosts::Key key = mayBeKnown ? networkKey(main, options, backend) : KnownCosts::Key();
+  auto &chosenBefore = backend.known()->groups;
+  if (const auto known = mayBeKnown ? chosenBefore.find(key) : std::nullopt) {
+    const PoolPlace place = placeOf(pools[(*known)->pool]);
+    const GroupChooser chooser(main, *bare, place, options, backend, threads);
+    if (Expected<Parts> parts = chooser.again(**known))
+      return networkOf(std::move(*parts), place);
+  }
   constexpr int kAll = 100;
-  for (const ResidentConstants &pool : pools) {
-    const PoolPlace place = {.pool = pool,
-                             .address = Footprint::capacityOf(backend.info())[pool.space] -
-                                        pool.rows.bytes()};
+  for (const auto &[number, pool] : llvm::enumerate(pools)) {
+    const PoolPlace place = placeOf(pool);
     const GroupChooser chooser(main, *bare, place, options, backend, threads);
     std::optional<Parts> divided;
     Expected<Parts> parts;
@@ -658,7 +696,9 @@ Expected<NetworkGroups> codegen::chooseGroups(func::FuncOp main, const GroupOpti
       parts = chooser.preferred(std::move(*parts), percent, std::move(divided));
     if (!parts)
       return propagate(parts);
-    return NetworkGroups{.parts = std::move(*parts), .pool = pool, .poolAddress = place.address};
+    if (mayBeKnown)
+      chosenBefore.add(key, std::make_shared<const KnownGroups>(knownOf(*parts, number)));
+    return networkOf(std::move(*parts), place);
   }
   return tl::unexpected<Error>(*failure);
 }
