@@ -126,6 +126,12 @@ Value RowsOfHeads::made(Value like, StringRef name, StringRef what, RankedTensor
   return value;
 }
 
+/// Whether numbers of the same column add up to 1. An axis below 0 counts from the last one on.
+static bool isAlongRows(tpu::SoftmaxOp softmax) {
+  const auto axis = static_cast<int64_t>(softmax.getAxis());
+  return axis == 2 || axis == -2;
+}
+
 Value RowsOfHeads::rows(Value heads) {
   const auto known = ofRows.find(heads);
   if (known != ofRows.end())
@@ -158,6 +164,9 @@ Value RowsOfHeads::rowsAnew(Value heads) {
     return columns;
   }
   if (auto softmax = dyn_cast<tpu::SoftmaxOp>(op)) {
+    // Each other one is apart in each head.
+    if (!isAlongRows(softmax))
+      return {};
     Value turned = columns(heads);
     const NamedAttribute order(StringAttr::get(op->getContext(), "order"),
                                Builder(op->getContext()).getI64ArrayAttr({0, 2, 1}));
@@ -265,9 +274,7 @@ Value RowsOfHeads::columns(Value heads) {
   Value found;
   auto softmax = dyn_cast<tpu::SoftmaxOp>(op);
   auto cast = dyn_cast<tpu::CastOp>(op);
-  // An axis below 0 counts from the last one on.
-  const int64_t axis = softmax ? static_cast<int64_t>(softmax.getAxis()) : 0;
-  if (axis == 2 || axis == -2) {
+  if (softmax && isAlongRows(softmax)) {
     if (Value input = columns(softmax.getInput())) {
       NamedAttrList attributes(op->getAttrs());
       attributes.set("axis", builder.getI64IntegerAttr(2));
