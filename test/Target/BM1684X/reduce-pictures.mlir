@@ -23,7 +23,7 @@ module attributes {module.name = "net"} {
     %0 = "top.Reduce"(%x, %none) {axes = [2, 3], keepdims = true, mode = "ReduceL2"} : (tensor<1x160x8x8xf32>, none) -> tensor<1x160x1x1xf32> loc("norm")
     %1 = "top.Reduce"(%0, %none) {axes = [1], keepdims = true, mode = "ReduceMean"} : (tensor<1x160x1x1xf32>, none) -> tensor<1x1x1x1xf32> loc("mean")
     %2 = "top.Sub"(%0, %1) : (tensor<1x160x1x1xf32>, tensor<1x1x1x1xf32>) -> tensor<1x160x1x1xf32> loc("share")
-    %3 = "top.Mul"(%x, %2) : (tensor<1x160x8x8xf32>, tensor<1x160x1x1xf32>) -> tensor<1x160x8x8xf32> loc("scaled_f16")
+    %3 = "top.Mul"(%x, %2) : (tensor<1x160x8x8xf32>, tensor<1x160x1x1xf32>) -> tensor<1x160x8x8xf32> loc("scaled")
     %4 = "top.Reduce"(%x, %none) {axes = [3], keepdims = true, mode = "ReduceL2"} : (tensor<1x160x8x8xf32>, none) -> tensor<1x160x8x1xf32> loc("rows")
     return %3, %4 : tensor<1x160x8x8xf32>, tensor<1x160x8x1xf32>
   }
