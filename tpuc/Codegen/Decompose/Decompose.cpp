@@ -102,6 +102,8 @@ struct DecomposePass : codegen::impl::DecomposeBase<DecomposePass> {
   }
 
   static bool decompose(Operation *op, const Backend &backend, const Heuristics &heuristics) {
+    if (isPartOfSum(op, backend))
+      return false;
     const auto apply = [&](auto decomposition) {
       OpMaker maker(op, backend);
       return decomposition(maker);

@@ -9,11 +9,13 @@
 #include "tpuc/Codegen/Decompose/Decompositions.h"
 #include "tpuc/Codegen/Decompose/RewriteOps.h"
 #include "tpuc/Codegen/Tile/Tiling.h"
+#include "tpuc/Dialect/Top/OpTraits.h"
 #include "tpuc/Dialect/Top/ShapeInference.h"
 #include "tpuc/Dialect/Tpu/BinaryOps.h"
 #include "tpuc/Dialect/Tpu/CastOps.h"
 #include "tpuc/Dialect/Tpu/ConvolutionOps.h"
 #include "tpuc/Dialect/Tpu/MatrixOps.h"
+#include "tpuc/Dialect/Tpu/MovementOps.h"
 #include "tpuc/Dialect/Tpu/NormOps.h"
 #include "tpuc/Dialect/Tpu/PoolOps.h"
 #include "tpuc/Dialect/Tpu/ReduceOps.h"
@@ -270,27 +272,85 @@ bool codegen::decomposeCumSum(OpMaker &maker) {
   return true;
 }
 
-bool codegen::decomposeSumOfFew(OpMaker &maker) {
+/// Whether an op combines tensors element by element, for one reader.
+static bool isCombination(Operation *op) {
+  return isa_and_nonnull<tpu::AddOp, tpu::SubOp, tpu::MulOp>(op) && op->hasOneUse();
+}
+
+/// The dimension of a few elements that `op` sums up as `decomposeSumOfFew` does; none of others.
+static std::optional<size_t> dimOfFew(Operation *op, const Backend &backend) {
   constexpr int64_t kFewest = 64, kMostParts = 8;
-  auto op = dyn_cast<tpu::ReduceOp>(maker.op);
-  if (!op || op.getMode() != "ReduceSum" || !OpMaker::isFloat(op.getInput()))
-    return false;
-  const std::optional<llvm::SmallBitVector> reduced = dimsReducedBy(op);
+  auto reduce = dyn_cast<tpu::ReduceOp>(op);
+  if (!reduce || reduce.getMode() != "ReduceSum" || !OpMaker::isFloat(reduce.getInput()))
+    return std::nullopt;
+  const std::optional<llvm::SmallBitVector> reduced = dimsReducedBy(reduce);
   if (!reduced || reduced->count() != 1)
-    return false;
+    return std::nullopt;
   const auto dim = static_cast<size_t>(reduced->find_first());
-  const ArrayRef<int64_t> dims = OpMaker::dimsOf(op.getInput());
+  const ArrayRef<int64_t> dims = OpMaker::dimsOf(reduce.getInput());
   const int64_t count = dims[dim];
   // The sum of two rounds once; more are added in F32.
-  const int64_t most = hasScheme(maker.backend.info(), schemes::kF32) ? kMostParts : 2;
+  const int64_t most = hasScheme(backend.info(), schemes::kF32) ? kMostParts : 2;
   if (count < 2 || count > most || ShapedType::getNumElements(dims.drop_front(dim + 1)) < kFewest)
+    return std::nullopt;
+  return dim;
+}
+
+bool codegen::isPartOfSum(Operation *op, const Backend &backend) {
+  return isCombination(op) && dimOfFew(*op->getUsers().begin(), backend);
+}
+
+/// Element `number` of dimension `dim` of `value`, without that dimension. Where it is put together
+/// of such parts for nobody else, or made element by element of what is, nothing is copied.
+static Value partOf(OpMaker &maker, Value value, size_t dim, int64_t number,
+                    const std::string &suffix) {
+  SmallVector<int64_t> dims(OpMaker::dimsOf(value));
+  const size_t behind = dims.size() - dim;
+  const int64_t extent = dims[dim];
+  dims.erase(dims.begin() + static_cast<std::ptrdiff_t>(dim));
+  Operation *made = value.getDefiningOp();
+  const auto takesParts = [&](Operation *user) {
+    return dimOfFew(user, maker.backend) || isPartOfSum(user, maker.backend);
+  };
+  if (auto concat = dyn_cast_or_null<tpu::ConcatOp>(made);
+      concat && !concat.getDoRelu() && llvm::all_of(value.getUsers(), takesParts) &&
+      OpMaker::frontAxis(static_cast<int64_t>(concat.getAxis()), value) == dim &&
+      std::ssize(concat.getInputs()) == extent) {
+    const Value part = concat.getInputs()[static_cast<size_t>(number)];
+    Operation *view = part.getDefiningOp();
+    const bool isView = view && view->hasTrait<traits::ViewLike>() &&
+                        OpMaker::dimsOf(view->getOperand(0)) == ArrayRef(dims);
+    return isView ? view->getOperand(0) : maker.viewed(part, dims, "summand" + suffix);
+  }
+  if (!isCombination(made))
+    return maker.viewed(
+        maker.part(value, static_cast<int64_t>(dim), extent == 1 ? 0 : number, 1, "part" + suffix),
+        dims, "summand" + suffix);
+  SmallVector<Value> operands;
+  for (auto [index, operand] : llvm::enumerate(made->getOperands())) {
+    const ArrayRef<int64_t> own = OpMaker::dimsOf(operand);
+    if (own.size() < behind)
+      operands.push_back(operand);
+    else
+      operands.push_back(partOf(maker, operand, own.size() - behind, number,
+                                suffix + "_" + std::to_string(index)));
+  }
+  return maker.make(made->getName().getStringRef(), "elements" + suffix,
+                    Type(OpMaker::typeOf(value).clone(dims)), operands,
+                    NamedAttrList(made->getAttrDictionary()));
+}
+
+bool codegen::decomposeSumOfFew(OpMaker &maker) {
+  const std::optional<size_t> dim = dimOfFew(maker.op, maker.backend);
+  if (!dim)
     return false;
+  auto op = cast<tpu::ReduceOp>(maker.op);
+  const int64_t count = OpMaker::dimsOf(op.getInput())[*dim];
   Value sum;
   for (int64_t number = 0; number < count; ++number) {
     const std::string index = std::to_string(number);
-    const Value part =
-        maker.sliced(op.getInput(), static_cast<int64_t>(dim), number, 1, "part" + index);
-    const Value shaped = maker.reshaped(part, OpMaker::dimsOf(op.getOutput()), "summand" + index);
+    const Value part = partOf(maker, op.getInput(), *dim, number, index);
+    const Value shaped = maker.viewed(part, OpMaker::dimsOf(op.getOutput()), "summand" + index);
     const Value summand = count > 2 ? maker.widened(shaped, "wide" + index) : shaped;
     sum = sum ? maker.makeLike<tpu::AddOp>("sum" + index, {sum, summand}) : summand;
   }

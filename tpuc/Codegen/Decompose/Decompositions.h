@@ -33,7 +33,11 @@ bool decomposeReduce(OpMaker &maker);
 bool decomposeChannelMean(OpMaker &maker);
 /// A sum along a dimension of 2 to 8 elements, with many behind it: of parts of the input, in F32
 /// where there are more than two. Rows of a few elements would be transferred one by one.
+/// Nothing is sliced of what is stacked, nor of products or sums with that, which are computed of
+/// the parts.
 bool decomposeSumOfFew(OpMaker &maker);
+/// Whether `decomposeSumOfFew` computes `op` in parts, when it comes to the op's only reader.
+bool isPartOfSum(mlir::Operation *op, const Backend &backend);
 /// A division by the norm along a dimension.
 bool decomposeNormalize(OpMaker &maker);
 /// Running sums of floats.
