@@ -15,6 +15,7 @@
 #include "tpuc/Dialect/Tpu/ConvolutionOps.h"
 #include "tpuc/Dialect/Tpu/IndexOps.h"
 #include "tpuc/Dialect/Tpu/MovementOps.h"
+#include "tpuc/Dialect/Tpu/NormOps.h"
 #include "tpuc/Dialect/Tpu/ReduceOps.h"
 #include "tpuc/Dialect/Tpu/StoredType.h"
 
@@ -44,8 +45,8 @@ constexpr bool (*kOfAnyType[])(OpMaker &) = {decomposeShuffledConv,    decompose
 
 /// Of ops whose rows fit no tile; they come first, as others make several layers of long rows.
 constexpr bool (*kRowDivisions[])(OpMaker &) = {
-    decomposeSmallGroupNorm, decomposeChannelMean, decomposeLongReduce, decomposeLongPool,
-    decomposeLargePool,      decomposeLongNorm,    decomposeLongSoftmax};
+    decomposeSmallGroupNorm, decomposeChannelNorm, decomposeChannelMean, decomposeLongReduce,
+    decomposeLongPool,       decomposeLargePool,   decomposeLongNorm,    decomposeLongSoftmax};
 
 /// Of products and cells of which no tile fits.
 constexpr bool (*kDivisions[])(OpMaker &) = {decomposeLongMatMul, decomposeLongConv,
@@ -96,7 +97,7 @@ struct DecomposePass : codegen::impl::DecomposeBase<DecomposePass> {
     for (Operation &op : llvm::make_early_inc_range(llvm::reverse(main.front())))
       if (op.use_empty() && (isConstant(&op) ||
                              isa<tpu::CastOp, tpu::ConcatOp, tpu::ConvOp, tpu::GatherOp,
-                                 tpu::PermuteOp, tpu::ReduceOp>(op) ||
+                                 tpu::LayerNormOp, tpu::PermuteOp, tpu::ReduceOp>(op) ||
                              op.hasTrait<traits::ViewLike>() || op.hasTrait<traits::Pointwise>()))
         op.erase();
   }

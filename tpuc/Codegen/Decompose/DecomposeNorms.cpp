@@ -8,10 +8,12 @@
 
 #include "tpuc/Codegen/Decompose/Decompositions.h"
 #include "tpuc/Codegen/Decompose/RewriteOps.h"
+#include "tpuc/Dialect/Top/ShapeInference.h"
 #include "tpuc/Dialect/Top/TypeUtils.h"
 #include "tpuc/Dialect/Tpu/BinaryOps.h"
 #include "tpuc/Dialect/Tpu/CastOps.h"
 #include "tpuc/Dialect/Tpu/ConvolutionOps.h"
+#include "tpuc/Dialect/Tpu/MovementOps.h"
 #include "tpuc/Dialect/Tpu/NormOps.h"
 #include "tpuc/Dialect/Tpu/PoolOps.h"
 #include "tpuc/Dialect/Tpu/ReduceOps.h"
@@ -53,6 +55,106 @@ static Value meanFrom(OpMaker &maker, Value value, int64_t axis, StringRef what)
   attributes.set("axes", maker.builder.getI64ArrayAttr(axes));
   attributes.set("mode", maker.builder.getStringAttr("ReduceMean"));
   return maker.make<tpu::ReduceOp>(what, dims, {value, maker.none()}, attributes);
+}
+
+static Value cast(OpMaker &maker, Value value, Type element, const std::string &what) {
+  if (OpMaker::typeOf(value).getElementType() == element)
+    return value;
+  return maker.make(tpu::CastOp::getOperationName(), what,
+                    Type(OpMaker::typeOf(value).clone(element)), value, {});
+}
+
+/// Sums of channels with the weights `matrix` [to, from, 1, 1], and `bias` (or none): products with
+/// each of `count` parts of the numbers, which have the type of the matrix and add up to them.
+static Value sumsOfParts(OpMaker &maker, Value numbers, Value matrix, unsigned count, Value bias) {
+  const Type narrow = OpMaker::typeOf(matrix).getElementType();
+  const Type wide = OpMaker::typeOf(numbers).getElementType();
+  SmallVector<int64_t> dims(OpMaker::dimsOf(numbers));
+  dims[1] = OpMaker::dimsOf(matrix)[0];
+  Value total;
+  Value rest = numbers;
+  for (unsigned index = 0; index < count; ++index) {
+    const std::string number = std::to_string(index);
+    const Value part = cast(maker, rest, narrow, "part" + number);
+    const Value sums =
+        maker.make(tpu::ConvOp::getOperationName(), "sums" + number,
+                   Type(OpMaker::typeOf(numbers).clone(dims)),
+                   {part, matrix, total || !bias ? maker.none() : bias}, pointwise(maker));
+    total = total ? maker.makeLike<tpu::AddOp>("total" + number, {total, sums}) : sums;
+    if (index + 1 < count)
+      rest = maker.makeLike<tpu::SubOp>("rest" + number,
+                                        {rest, cast(maker, part, wide, "number" + number)});
+  }
+  return total;
+}
+
+/// A row of ones for the sums of all channels.
+static Tensor onesOf(int64_t channels) {
+  const std::array<int64_t, 4> extents = {1, channels, 1, 1};
+  Tensor ones(DataType::F32, Shape(std::span(extents)));
+  std::ranges::fill(ones.mutableData<float>(), 1.0F);
+  return ones;
+}
+
+/// Numbers of channels for pictures, in F32.
+static Value ofChannels(OpMaker &maker, Value operand, int64_t channels, StringRef what) {
+  const std::array<int64_t, 4> each = {1, channels, 1, 1};
+  const std::optional<Tensor> constant = OpMaker::constantOf(operand);
+  if (!constant)
+    return maker.reshaped(maker.widened(operand), each, what);
+  return maker.weight(tpuc::convert(constant->reshaped(Shape(std::span(each))), DataType::F32),
+                      what);
+}
+
+bool codegen::decomposeChannelNorm(OpMaker &maker) {
+  const auto turns = [](tpu::PermuteOp op, ArrayRef<int64_t> order) {
+    return op && ArrayRef(top::toInts(op.getOrder())) == order;
+  };
+  auto last = dyn_cast<tpu::PermuteOp>(maker.op);
+  auto norm = last ? last.getInput().getDefiningOp<tpu::LayerNormOp>() : tpu::LayerNormOp();
+  auto first = norm ? norm.getInput().getDefiningOp<tpu::PermuteOp>() : tpu::PermuteOp();
+  const TargetInfo &target = maker.backend.info();
+  if (!turns(first, {0, 2, 3, 1}) || !turns(last, {0, 3, 1, 2}) || !norm.getOutput().hasOneUse() ||
+      OpMaker::frontAxis(norm.getAxis(), norm.getInput()) != 3 ||
+      !isa<NoneType>(norm->getResult(1).getType()) ||
+      !isa<NoneType>(norm->getResult(2).getType()) || !OpMaker::isFloat(first.getInput()) ||
+      !hasScheme(target, schemes::kF32) || !hasScheme(target, schemes::kBF16))
+    return false;
+  const Value input = first.getInput();
+  const int64_t channels = OpMaker::dimsOf(input)[1];
+  const double share = 1.0 / static_cast<double>(channels);
+  const Value wide = maker.widened(input);
+  const Tensor ones = onesOf(channels);
+  // Numbers of 16 bits are summed up as they are, their squares as two of bf16, which hold as many.
+  const bool isShort = wide != input;
+  SmallVector<int64_t> dims(OpMaker::dimsOf(input));
+  dims[1] = 1;
+  const Value sums =
+      maker.make(tpu::ConvOp::getOperationName(), "sums", Type(OpMaker::typeOf(wide).clone(dims)),
+                 {input, maker.weight(ones, "ones", input), maker.none()}, pointwise(maker));
+  const Value mean = maker.withConst<tpu::MulConstOp>("mean", sums, share);
+  const Value centred = maker.makeLike<tpu::SubOp>("centred", {wide, mean});
+  const Value squares = maker.makeLike<tpu::MulOp>("squares", {centred, centred});
+  const Value row = maker.weight(isShort ? tpuc::convert(ones, DataType::BF16) : ones, "row");
+  const Value total = sumsOfParts(maker, squares, row, isShort ? 2 : 1, {});
+  const Value factor = maker.makeLike<tpu::RsqrtOp>(
+      "factor", maker.withConst<tpu::AddConstOp>(
+                    "positive", maker.withConst<tpu::MulConstOp>("variance", total, share),
+                    norm.getEps().convertToDouble()));
+  Value value = maker.makeLike<tpu::MulOp>("normalized", {centred, factor});
+  if (!isa<NoneType>(norm.getWeight().getType()))
+    value = maker.makeLike<tpu::MulOp>(
+        "scaled", {value, ofChannels(maker, norm.getWeight(), channels, "factors")});
+  if (!isa<NoneType>(norm.getBias().getType()))
+    value = maker.makeLike<tpu::AddOp>(
+        "shifted", {value, ofChannels(maker, norm.getBias(), channels, "addends")});
+  if (!llvm::all_of(std::array{sums, total, factor, value},
+                    [&](Value made) { return maker.isLocal(made); })) {
+    eraseUnused(value.getDefiningOp());
+    return false;
+  }
+  maker.replace(0, maker.finished(value, 0));
+  return true;
 }
 
 bool codegen::decomposeLayerNorm(OpMaker &maker) {
@@ -294,37 +396,15 @@ public:
   /// floats take both in that.
   Value across(Value squares, double bias) {
     const int64_t channels = OpMaker::dimsOf(squares)[1];
-    const Value band = bandOfOnes(channels);
     const std::array<int64_t, 1> one = {channels};
     Tensor addends(DataType::F32, Shape(std::span(one)));
     std::ranges::fill(addends.mutableData<float>(), static_cast<float>(bias));
-    const Type narrow = maker.builder.getBF16Type();
-    const Type wide = maker.builder.getF32Type();
-    Value total;
-    Value rest = squares;
-    for (unsigned count = partsOfSquares(), index = 0; index < count; ++index) {
-      const std::string number = std::to_string(index);
-      const Value part = hasNarrow() ? cast(rest, narrow, "part" + number) : rest;
-      const Value sums = maker.make(
-          tpu::ConvOp::getOperationName(), "sums" + number, Type(OpMaker::typeOf(squares)),
-          {part, band, total ? maker.none() : maker.weight(addends, "bias")}, pointwise(maker));
-      total = total ? maker.makeLike<tpu::AddOp>("total" + number, {total, sums}) : sums;
-      if (index + 1 < count)
-        rest = maker.makeLike<tpu::SubOp>("rest" + number,
-                                          {rest, cast(part, wide, "number" + number)});
-    }
-    return total;
+    return sumsOfParts(maker, squares, bandOfOnes(channels), partsOfSquares(),
+                       maker.weight(addends, "bias"));
   }
 
 private:
   bool hasNarrow() const { return hasScheme(maker.backend.info(), schemes::kBF16); }
-
-  Value cast(Value value, Type element, StringRef what) {
-    if (OpMaker::typeOf(value).getElementType() == element)
-      return value;
-    return maker.make(tpu::CastOp::getOperationName(), what,
-                      Type(OpMaker::typeOf(value).clone(element)), value, {});
-  }
 
   Value bandOfOnes(int64_t channels) {
     const std::array<int64_t, 4> square = {channels, channels, 1, 1};

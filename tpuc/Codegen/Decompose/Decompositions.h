@@ -28,6 +28,10 @@ bool decomposeRecurrent(OpMaker &maker);
 
 /// Reductions over dimensions with others between them; norms, and logarithms of sums.
 bool decomposeReduce(OpMaker &maker);
+/// A norm over the channels of pictures, between permutes that make rows of them and pictures
+/// again: sums over channels are convolutions, so nothing is permuted. Only for chips with F32 and
+/// BF16.
+bool decomposeChannelNorm(OpMaker &maker);
 /// A mean or a sum of the channels of one pixel: a convolution, which leaves channels in their
 /// lanes. As a row they would be stored and loaded one by one. Only for chips with F32.
 bool decomposeChannelMean(OpMaker &maker);
