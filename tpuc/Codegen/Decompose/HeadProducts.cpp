@@ -67,6 +67,17 @@ tpu::ReduceOp sumAlong(Value value, int64_t axis) {
   return axes.size() == 1 && (axes[0] == axis || axes[0] == axis - 4) ? reduce : tpu::ReduceOp();
 }
 
+/// A mask [1, H * D, H * E] that holds where rows and columns are of one head.
+Tensor meetings(int64_t heads, int64_t height, int64_t width, DataType type) {
+  Tensor mask(type, Shape({1, heads * height, heads * width}));
+  const std::span<std::byte> bytes = mask.mutableBytes();
+  for (int64_t row = 0; row < heads * height; ++row)
+    for (int64_t column = 0; column < heads * width; ++column)
+      bytes[static_cast<size_t>(row * heads * width + column)] =
+          static_cast<std::byte>(row / height == column / width ? 1 : 0);
+  return mask;
+}
+
 /// What heads are made of, as rows. Each tensor is made once, behind the op whose result it stands
 /// for.
 class RowsOfHeads {
@@ -95,12 +106,15 @@ private:
   Value columns(Value heads);
   /// [B, H * D, H * E] of [B, H, D, E].
   Value blocks(Value matrices);
-  /// [B, H * D, 1] of [B, H, 1, D].
+  /// [B, H * D, 1] of [B, H, 1, D], and the same elements as [B, 1, H * D].
   Value shared(Value row);
+  Value sharedRow(Value row);
   /// [B, T, H * E] of [B, H, T, 1]: one number for each of E columns.
   Value repeated(Value numbers, int64_t width);
   Value withoutMeetings(Value matrix, int64_t heads, int64_t width);
-  Value sumsOfHeads(Value rows, Value weights, Value like, int64_t width);
+  Value sumsOfHeads(Value rows, Value weights, Value like, int64_t width,
+                    const NamedAttrList &attributes);
+  Value sumsOfElements(tpu::ReduceOp sum, int64_t width);
 
   const Backend &backend;
   llvm::DenseMap<Value, Value> ofRows, ofColumns;
@@ -198,6 +212,8 @@ Value RowsOfHeads::rowsOfElements(Operation *op) {
       row = rows(operand);
     else if (type && type.getShape() == ArrayRef<int64_t>{dims[0], dims[1], dims[2], 1})
       row = repeated(operand, dims[3]);
+    else if (type && type.getShape() == ArrayRef<int64_t>{dims[0], dims[1], 1, dims[3]})
+      row = sharedRow(operand);
     if (!row)
       return {};
     operands.push_back(row);
@@ -294,17 +310,6 @@ Value RowsOfHeads::columns(Value heads) {
   return found;
 }
 
-/// A mask [1, H * D, H * E] that holds where rows and columns are of one head.
-Tensor meetings(int64_t heads, int64_t height, int64_t width, DataType type) {
-  Tensor mask(type, Shape({1, heads * height, heads * width}));
-  const std::span<std::byte> bytes = mask.mutableBytes();
-  for (int64_t row = 0; row < heads * height; ++row)
-    for (int64_t column = 0; column < heads * width; ++column)
-      bytes[static_cast<size_t>(row * heads * width + column)] =
-          static_cast<std::byte>(row / height == column / width ? 1 : 0);
-  return mask;
-}
-
 /// `matrix` [B, H * D, H * E], or [B, H * D, 1] repeated, 0 between heads. Floats are chosen, as
 /// what is not wanted may be infinite; integers are multiplied.
 Value RowsOfHeads::withoutMeetings(Value matrix, int64_t heads, int64_t width) {
@@ -382,19 +387,40 @@ Value RowsOfHeads::shared(Value row) {
               staticType(row).clone({dims[0], dims[1] * dims[3], 1}), operands, attributes);
 }
 
+Value RowsOfHeads::sharedRow(Value row) {
+  Value column = shared(row);
+  if (!column)
+    return {};
+  const RankedTensorType type = staticType(column);
+  OpMaker maker(column.getDefiningOp(), backend);
+  maker.builder.setInsertionPointAfter(column.getDefiningOp());
+  const Value none = maker.none();
+  all.push_back(none.getDefiningOp());
+  const SmallVector<int64_t> dims = {type.getDimSize(0), 1, type.getDimSize(1)};
+  NamedAttrList attributes;
+  attributes.set("shape", maker.builder.getI64ArrayAttr(dims));
+  return made(column, tpu::ReshapeOp::getOperationName(), "row", type.clone(dims), {column, none},
+              attributes);
+}
+
+/// The attributes of a product that neither transposes nor limits.
+static NamedAttrList plainAttributes(Builder &builder) {
+  NamedAttrList attributes;
+  for (StringRef name : {"do_relu", "left_transpose", "right_transpose"})
+    attributes.set(name, builder.getBoolAttr(false));
+  attributes.set("relu_limit", builder.getF64FloatAttr(-1));
+  return attributes;
+}
+
 /// rows [B, T, H * D] times weights [B, H * D, 1], added up for each head, once for each of `width`
 /// columns of the head.
-Value RowsOfHeads::sumsOfHeads(Value rows, Value weights, Value like, int64_t width) {
+Value RowsOfHeads::sumsOfHeads(Value rows, Value weights, Value like, int64_t width,
+                               const NamedAttrList &attributes) {
   const auto dims = *dims4(like);
   const Value matrix = withoutMeetings(weights, dims[1], width);
   if (!matrix)
     return {};
   OpMaker maker(like.getDefiningOp(), backend);
-  NamedAttrList attributes;
-  Builder builder(like.getContext());
-  for (StringRef name : {"do_relu", "left_transpose", "right_transpose"})
-    attributes.set(name, builder.getBoolAttr(false));
-  attributes.set("relu_limit", builder.getF64FloatAttr(-1));
   const Value none = maker.none();
   all.push_back(none.getDefiningOp());
   const Value sums = made(like, tpu::MatMulOp::getOperationName(), "rows",
@@ -404,19 +430,50 @@ Value RowsOfHeads::sumsOfHeads(Value rows, Value weights, Value like, int64_t wi
   return sums;
 }
 
+/// The sums of the elements of each head's rows: a product with ones, which rounds as they do.
+Value RowsOfHeads::sumsOfElements(tpu::ReduceOp sum, int64_t width) {
+  const auto dims = *dims4(sum.getInput());
+  Value input = rows(sum.getInput());
+  if (!input)
+    return {};
+  const Value like = sum.getOutput();
+  OpMaker maker(sum, backend);
+  maker.builder.setInsertionPointAfter(sum);
+  const Tensor ones = meetings(dims[1], dims[3], width, DataType::I8)
+                          .reshaped(Shape({dims[1] * dims[3], dims[1] * width}));
+  const bool isFloat = OpMaker::isFloat(like);
+  const Value weight =
+      maker.weight(isFloat ? convert(ones, *storageDataType(input.getType())) : ones, "ones");
+  const Value none = maker.none();
+  for (Value each : {weight, none})
+    all.push_back(each.getDefiningOp());
+  NamedAttrList attributes = plainAttributes(maker.builder);
+  if (!isFloat)
+    for (StringRef name : {"multiplier", "rshift", "round_mode"})
+      if (Attribute value = sum->getAttr(name))
+        attributes.set(name, value);
+  const Value sums = made(like, tpu::MatMulOp::getOperationName(), "rows",
+                          staticType(like).clone({dims[0], dims[2], dims[1] * width}),
+                          {input, weight, none}, attributes);
+  products.emplace_back(sums.getDefiningOp(), sum);
+  return sums;
+}
+
 Value RowsOfHeads::repeated(Value numbers, int64_t width) {
   const auto known = ofRows.find(numbers);
   if (known != ofRows.end())
     return known->second;
   const auto dims = dims4(numbers);
   Operation *op = numbers.getDefiningOp();
-  if (!dims || !op || !OpMaker::isFloat(numbers))
+  if (!dims || !op)
     return {};
+  Builder builder(op->getContext());
+  const bool isFloat = OpMaker::isFloat(numbers);
   Value found;
   if (tpu::ReduceOp sum = sumAlong(numbers, 3)) {
     // Of a product of rows with one row for all.
     auto scaled = sum.getInput().getDefiningOp<tpu::MulOp>();
-    if (scaled && scaled.getInputs().size() == 2)
+    if (isFloat && scaled && scaled.getInputs().size() == 2)
       for (unsigned index : {0, 1}) {
         const Value all = scaled.getInputs()[1 - index];
         if (!sumAlong(all, 2))
@@ -424,8 +481,10 @@ Value RowsOfHeads::repeated(Value numbers, int64_t width) {
         Value row = rows(scaled.getInputs()[index]);
         Value weights = row ? shared(all) : Value();
         if (weights)
-          found = sumsOfHeads(row, weights, numbers, width);
+          found = sumsOfHeads(row, weights, numbers, width, plainAttributes(builder));
       }
+    if (!found)
+      found = sumsOfElements(sum, width);
   } else if (tpu::MatMulOp product = plainProduct(numbers)) {
     Value all = product.getRight();
     auto permute = all.getDefiningOp<tpu::PermuteOp>();
@@ -434,15 +493,18 @@ Value RowsOfHeads::repeated(Value numbers, int64_t width) {
         all = permute.getInput();
       Value row = product.getLeftTranspose() ? Value() : rows(product.getInput());
       Value weights = row ? shared(all) : Value();
+      NamedAttrList attributes(product->getAttrs());
+      attributes.set("right_transpose", builder.getBoolAttr(false));
       if (weights)
-        found = sumsOfHeads(row, weights, numbers, width);
+        found = sumsOfHeads(row, weights, numbers, width, attributes);
     }
   } else if (op->hasTrait<traits::Pointwise>() && op->getNumResults() == 1) {
     SmallVector<Value> operands;
     for (Value operand : op->getOperands()) {
       const RankedTensorType type = staticType(operand);
       const bool isNumber = type && isConstantValue(operand) && type.getNumElements() == 1;
-      Value row = isLeftOut(operand) || isNumber ? operand : repeated(operand, width);
+      const bool isTable = isa<tpu::LutOp>(op) && operand != op->getOperand(0);
+      Value row = isLeftOut(operand) || isNumber || isTable ? operand : repeated(operand, width);
       if (!row)
         return {};
       operands.push_back(row);
