@@ -9,13 +9,13 @@
 // RUN: model_runner --model %t.dir/net.bmodel --input %t.dir/in.npz --output %t.dir/net.npz
 // RUN: npz_tool compare %t.dir/net.npz %t.dir/heads.npz --tolerance 1,1
 
-// CHECK: %[[M:.*]] = "tpu.MatMul"({{.*}} -> tensor<1x32x32x!quant.uniform<i8:f32, 1.000000e+00>> loc("memory_matrix")
-// CHECK: "tpu.Mul"(%[[M]], {{.*}} : (tensor<1x32x32x!quant.uniform<i8:f32, 1.000000e+00>>, tensor<1x32x32x!quant.uniform<i8:f32, 1.000000e+00>>)
+// CHECK: %[[M:.*]] = "tpu.MatMul"({{.*}} -> tensor<1x32x32x!quant.uniform<i8:f32, 1.000000e-02>> loc("memory_matrix")
+// CHECK: "tpu.Mul"(%[[M]], {{.*}} : (tensor<1x32x32x!quant.uniform<i8:f32, 1.000000e-02>>, tensor<1x32x32x!quant.uniform<i8:f32, 1.000000e+00>>)
 // CHECK: %[[T:.*]] = "tpu.Reduce"({{.*}} -> tensor<1x32x1x!quant{{.*}} loc("total_columns")
 // CHECK: %[[S:.*]] = "tpu.Mul"({{.*}} -> tensor<1x120x32x!quant{{.*}} loc("scaled_rows")
 // CHECK: "tpu.MatMul"(%[[S]], {{.*}}multiplier = [1073741824]{{.*}} tensor<32x32xi8>, none) -> tensor<1x120x32x!quant{{.*}} loc("sums_rows")
 // CHECK-NOT: tensor<1x4x120x8x!quant
-!i = !quant.uniform<i8:f32, 1.0>
+!i = !quant.uniform<i8:f32, 0.01>
 !rows = tensor<1x120x96x!i>
 !parts = tensor<1x120x3x4x8x!i>
 !turned = tensor<3x1x4x120x8x!i>
