@@ -241,6 +241,20 @@ TEST(DataMovement, DenseTensorsAreCopiedAsOneBlock) {
   expectSame(bench.get(target), tensor);
 }
 
+TEST(DataMovement, LongImagesAreCopiedAsBlocks) {
+  Bench bench;
+  const Tensor tensor = randomNumbers(DataType::I8, {2, 2, 1, 150000}, 6, -100, 100);
+  const GlobalTensor source = bench.put(tensor);
+  const GlobalTensor target = bench.space(DataType::I8, extents(tensor));
+  // Parts of each image: two commands instead of three.
+  for (int64_t channel : {0, 1})
+    expectOk(
+        emitGlobalCopy(bench.builder, source.slice(1, channel, 1), target.slice(1, channel, 1)));
+  EXPECT_EQ(bench.builder.numCommands(), 4);
+  bench.run();
+  expectSame(bench.get(target), tensor);
+}
+
 TEST(DataMovement, LongAxesAreSplit) {
   Bench bench;
   Tensor tensor = randomNumbers(DataType::I8, {1, 1, 2, 150000}, 6, -100, 100);

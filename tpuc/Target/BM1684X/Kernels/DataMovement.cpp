@@ -179,28 +179,50 @@ Expected<void> emitStore(Builder &builder, const LocalTensor &from, const Global
   return copy(builder, sideOf(from), sideOf(to));
 }
 
-/// Whether the elements of a tensor follow each other.
-static bool isDense(const GlobalTensor &tensor) {
+/// The first axis from which on the elements of both tensors follow each other.
+static size_t firstDenseAxis(const GlobalTensor &from, const GlobalTensor &to) {
   int64_t next = 1;
-  for (size_t axis = 4; axis-- > 0; next *= tensor.shape[axis])
-    if (tensor.shape[axis] != 1 && tensor.stride[axis] != next)
-      return false;
-  return true;
+  size_t first = 4;
+  for (; first > 0; next *= from.shape[--first])
+    for (const GlobalTensor *tensor : {&from, &to})
+      if (tensor->shape[first - 1] != 1 && tensor->stride[first - 1] != next)
+        return first;
+  return first;
 }
 
-Expected<void> emitGlobalCopy(Builder &builder, const GlobalTensor &from, const GlobalTensor &to) {
-  if (!isDense(from) || !isDense(to))
-    return copy(builder, sideOf(from), sideOf(to));
-  // One block, whatever its length. A tensor in one page of memory takes four times as long.
-  if (Expected<void> fits = checkSides(builder, sideOf(from), sideOf(to), from.shape); !fits)
-    return fits;
+/// Copies `count` elements that follow each other.
+static void copyBlock(Builder &builder, const GlobalTensor &from, const GlobalTensor &to,
+                      int64_t count) {
   Command command = dmaCommand(gdma::kGeneral, kGeneralCopy, from.type);
   command.set(Field::StrideEnable, 0);
   setAddress(command, kSource, from.address);
   setAddress(command, kTarget, to.address);
-  setField(builder, command, Field::SrcCstride,
-           from.shape[0] * from.shape[1] * from.shape[2] * from.shape[3]);
+  setField(builder, command, Field::SrcCstride, count);
   builder.add(command);
+}
+
+Expected<void> emitGlobalCopy(Builder &builder, const GlobalTensor &from, const GlobalTensor &to) {
+  if (Expected<void> fits = checkSides(builder, sideOf(from), sideOf(to), from.shape); !fits)
+    return fits;
+  // Blocks of any length, where they are no more than the tensors that extents have room for. A
+  // tensor in one page of memory takes four times as long.
+  const size_t first = firstDenseAxis(from, to);
+  int64_t blocks = 1, tensors = 1, count = 1;
+  for (size_t axis = 0; axis < 4; ++axis) {
+    (axis < first ? blocks : count) *= from.shape[axis];
+    tensors *= ceilDiv(from.shape[axis], kMostExtent);
+  }
+  if (blocks > tensors)
+    return copy(builder, sideOf(from), sideOf(to));
+  for (int64_t block = 0; block < blocks; ++block) {
+    GlobalTensor source = from, target = to;
+    int64_t rest = block;
+    for (auto axis = static_cast<unsigned>(first); axis-- > 0; rest /= from.shape[axis]) {
+      source = source.slice(axis, rest % from.shape[axis], 1);
+      target = target.slice(axis, rest % from.shape[axis], 1);
+    }
+    copyBlock(builder, source, target, count);
+  }
   return {};
 }
 
