@@ -67,6 +67,17 @@ tpu::ReduceOp sumAlong(Value value, int64_t axis) {
   return axes.size() == 1 && (axes[0] == axis || axes[0] == axis - 4) ? reduce : tpu::ReduceOp();
 }
 
+/// What turns one row [B, H, 1, D] to [B, H, D, 1]; null where nothing does.
+Operation *turnedRow(Value columns) {
+  Operation *op = columns.getDefiningOp();
+  const auto to = dims4(columns);
+  const auto from = op && op->getNumOperands() > 0 ? dims4(op->getOperand(0)) : std::nullopt;
+  if (!to || !from || (*to)[3] != 1 ||
+      *from != std::array{(*to)[0], (*to)[1], int64_t{1}, (*to)[2]})
+    return nullptr;
+  return hasOrder(op, {0, 1, 3, 2}) || op->hasTrait<traits::ViewLike>() ? op : nullptr;
+}
+
 /// A mask [1, H * D, H * E] that holds where rows and columns are of one head.
 Tensor meetings(int64_t heads, int64_t height, int64_t width, DataType type) {
   Tensor mask(type, Shape({1, heads * height, heads * width}));
@@ -113,7 +124,7 @@ private:
   Value repeated(Value numbers, int64_t width);
   Value withoutMeetings(Value matrix, int64_t heads, int64_t width);
   Value sumsOfHeads(Value rows, Value weights, Value like, int64_t width,
-                    const NamedAttrList &attributes);
+                    const NamedAttrList &attributes, Value bias = {});
   Value sumsOfElements(tpu::ReduceOp sum, int64_t width);
 
   const Backend &backend;
@@ -415,17 +426,27 @@ static NamedAttrList plainAttributes(Builder &builder) {
 /// rows [B, T, H * D] times weights [B, H * D, 1], added up for each head, once for each of `width`
 /// columns of the head.
 Value RowsOfHeads::sumsOfHeads(Value rows, Value weights, Value like, int64_t width,
-                               const NamedAttrList &attributes) {
+                               const NamedAttrList &attributes, Value bias) {
   const auto dims = *dims4(like);
   const Value matrix = withoutMeetings(weights, dims[1], width);
   if (!matrix)
     return {};
   OpMaker maker(like.getDefiningOp(), backend);
-  const Value none = maker.none();
-  all.push_back(none.getDefiningOp());
+  // A number for each column.
+  const std::optional<Tensor> number =
+      bias && !isLeftOut(bias) ? OpMaker::constantOf(bias) : std::nullopt;
+  Value addend;
+  if (number) {
+    const std::vector<float> numbers(static_cast<size_t>(dims[1] * width),
+                                     convert(*number, DataType::F32).data<float>().front());
+    addend = maker.weight(Tensor::of<float>(Shape({dims[1] * width}), numbers), "addends", bias);
+  } else {
+    addend = maker.none();
+  }
+  all.push_back(addend.getDefiningOp());
   const Value sums = made(like, tpu::MatMulOp::getOperationName(), "rows",
                           staticType(like).clone({dims[0], dims[2], dims[1] * width}),
-                          {rows, matrix, none}, attributes);
+                          {rows, matrix, addend}, attributes);
   products.emplace_back(sums.getDefiningOp(), like.getDefiningOp());
   return sums;
 }
@@ -485,18 +506,21 @@ Value RowsOfHeads::repeated(Value numbers, int64_t width) {
       }
     if (!found)
       found = sumsOfElements(sum, width);
-  } else if (tpu::MatMulOp product = plainProduct(numbers)) {
+  } else if (auto product = dyn_cast<tpu::MatMulOp>(op)) {
     Value all = product.getRight();
-    auto permute = all.getDefiningOp<tpu::PermuteOp>();
-    if (product.getRightTranspose() != (permute && hasOrder(permute, {0, 1, 3, 2}))) {
-      if (permute)
-        all = permute.getInput();
+    Operation *turned = turnedRow(all);
+    const bool isNumber =
+        isLeftOut(product.getBias()) || (isFloat && OpMaker::constantOf(product.getBias()) &&
+                                         OpMaker::typeOf(product.getBias()).getNumElements() == 1);
+    if (isNumber && !product.getDoRelu() && product.getRightTranspose() == !turned) {
+      if (turned)
+        all = turned->getOperand(0);
       Value row = product.getLeftTranspose() ? Value() : rows(product.getInput());
       Value weights = row ? shared(all) : Value();
       NamedAttrList attributes(product->getAttrs());
       attributes.set("right_transpose", builder.getBoolAttr(false));
       if (weights)
-        found = sumsOfHeads(row, weights, numbers, width, attributes);
+        found = sumsOfHeads(row, weights, numbers, width, attributes, product.getBias());
     }
   } else if (op->hasTrait<traits::Pointwise>() && op->getNumResults() == 1) {
     SmallVector<Value> operands;
@@ -538,6 +562,11 @@ bool RowsOfHeads::isWorthwhile(ArrayRef<Value> joined) const {
       return false;
     more += *cost - layerCost(before, backend).value_or(0);
   }
+  // Turned rows are moved, unless the chip turns them in local memory.
+  for (Operation *op : all)
+    if (auto turned = dyn_cast<tpu::PermuteOp>(op))
+      more += backend.transferCycles(globalBytes(turned.getOutput().getType()),
+                                     staticType(turned.getOutput()).getDimSize(1));
   return more < saved;
 }
 
