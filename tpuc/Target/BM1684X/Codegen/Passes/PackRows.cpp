@@ -95,9 +95,10 @@ int64_t extraTransferCycles(const TargetInfo &target) {
 /// How many transfers more than others a tile of a layer takes.
 int64_t moreTransfers(Operation *layer) {
   int64_t count = 0;
-  if (auto windows = layer->getOperand(0).getDefiningOp<tpu::PackRowsOp>();
-      windows && !windows.getInLocalMemory())
-    count += static_cast<int64_t>(windows.getKernel()) - 1;
+  for (Value operand : layer->getOperands())
+    if (auto windows = operand.getDefiningOp<tpu::PackRowsOp>();
+        windows && !windows.getInLocalMemory())
+      count += static_cast<int64_t>(windows.getKernel()) - 1;
   if (const std::optional<int64_t> rows = tpu::storedRows(layer))
     count += *rows - 1;
   return count;

@@ -17,6 +17,7 @@
 #include "tpuc/Dialect/Top/StructureOps.h"
 #include "tpuc/Dialect/Top/TypeUtils.h"
 #include "tpuc/Dialect/Top/WindowShapes.h"
+#include "tpuc/Dialect/Tpu/BinaryOps.h"
 #include "tpuc/Dialect/Tpu/StoredType.h"
 #include "tpuc/Target/BM1684X/Codegen/OperandForm.h"
 #include "tpuc/Target/BM1684X/Kernels/Convolution.h"
@@ -68,8 +69,32 @@ static std::optional<top::Window> windowOf(tpu::ConvOp op) {
   return window ? std::optional(std::move(*window)) : std::nullopt;
 }
 
-/// An op whose result's elements are each made of one element of its first operand, all alike.
-static bool isPointwise(Operation *op, const TargetInfo &target) {
+static bool isCombination(Operation *op) {
+  return isa<tpu::AddOp, tpu::SubOp, tpu::MulOp, tpu::MinOp, tpu::MaxOp>(op);
+}
+
+/// Whether an op combines two tensors of the same dimensions, of which neither is a constant.
+static bool combinesTwo(Operation *op) {
+  return isCombination(op) && op->getNumOperands() == 2 && op->getOperand(0) != op->getOperand(1) &&
+         llvm::all_of(op->getOperands(), [&](Value operand) {
+           Operation *maker = operand.getDefiningOp();
+           return staticType(operand) &&
+                  OpMaker::dimsOf(operand) == OpMaker::dimsOf(op->getResult(0)) && maker &&
+                  !isa<top::WeightOp, tpu::PackRowsOp>(maker);
+         });
+}
+
+/// Whether a transfer of one row of `value` after the other takes no longer than that of all.
+static bool hasLongRows(Value value, const TargetInfo &target) {
+  const RankedTensorType type = OpMaker::typeOf(value);
+  const std::optional<DataType> stored = storageDataType(type.getElementType());
+  return stored && target.timing &&
+         byteSize(*stored, type.getShape().back()) >= int64_t{target.timing->minBurstBytes};
+}
+
+/// An op whose result's elements are each made of one element of `value`, which it reads, or of one
+/// of each of two tensors, all alike.
+static bool isPointwise(Operation *op, Value value, const TargetInfo &target) {
   if (op->getNumResults() != 1 || op->getNumOperands() == 0 || !staticType(op->getResult(0)) ||
       !staticType(op->getOperand(0)) || !isa<tpu::StoredRowsInterface>(op) ||
       tpu::readsPixelRow(op) || tpu::givesPixelRow(op))
@@ -77,16 +102,24 @@ static bool isPointwise(Operation *op, const TargetInfo &target) {
   const ArrayRef<int64_t> dims = OpMaker::dimsOf(op->getResult(0));
   if (dims.size() != 4 || dims != OpMaker::dimsOf(op->getOperand(0)))
     return false;
+  const bool hasTwo = combinesTwo(op) && hasLongRows(value, target);
+  if (!hasTwo && op->getOperand(0) != value)
+    return false;
   for (auto [index, operand] : llvm::enumerate(op->getOperands()))
-    if (index > 0 && !isa<NoneType>(operand.getType()) && !isa<tpu::LutOp>(op))
+    if (index > 0 && !isa<NoneType>(operand.getType()) && !isa<tpu::LutOp>(op) && !hasTwo)
       return false;
+  // What an op states for each of two operands is not stated for channels.
   for (NamedAttribute attribute : op->getAttrs())
     if (auto array = dyn_cast<ArrayAttr>(attribute.getValue());
-        array && array.size() > 1 && attribute.getName() != tpu::kLutSteps)
+        array && array.size() > 1 && attribute.getName() != tpu::kLutSteps && !hasTwo)
       return false;
   Expected<TileModel> model = tileModel(op, target, TileLayout::NCHW);
-  return model && llvm::all_of(model->operands.front().maps,
-                               [](const AxisMap &map) { return map.kind == AxisMap::Same; });
+  return model && llvm::all_of(ArrayRef(model->operands).take_front(hasTwo ? 2 : 1),
+                               [](const OperandModel &operand) {
+                                 return llvm::all_of(operand.maps, [](const AxisMap &map) {
+                                   return map.kind == AxisMap::Same;
+                                 });
+                               });
 }
 
 static bool isPerAxis(Value value) {
@@ -108,8 +141,7 @@ PackedRows::PackedRows(tpu::ConvOp op, const Backend &backend) : op(op), backend
   padLeft = found->padsBegin[1];
   padRight = found->padsEnd[1];
   Value last = op.getOutput();
-  while (last.hasOneUse() && isPointwise(*last.user_begin(), backend.info()) &&
-         last.getUses().begin()->getOperandNumber() == 0 &&
+  while (last.hasOneUse() && isPointwise(*last.user_begin(), last, backend.info()) &&
          !isPerAxis((*last.user_begin())->getResult(0))) {
     chain.push_back(*last.user_begin());
     last = chain.back()->getResult(0);
@@ -128,7 +160,7 @@ static bool holdsBytes(Value value) {
 tpu::CastOp PackedRows::castOfInput() {
   auto cast = op.getInput().getDefiningOp<tpu::CastOp>();
   const bool isOwn =
-      cast && cast->hasOneUse() && isPointwise(cast, backend.info()) &&
+      cast && cast->hasOneUse() && isPointwise(cast, cast.getOperand(), backend.info()) &&
       (cast->getOperand(0).getDefiningOp<top::InputOp>() || holdsBytes(cast->getOperand(0)));
   return isOwn ? cast : tpu::CastOp();
 }
@@ -289,10 +321,26 @@ static Location nameOf(Operation *op, const char *suffix) {
   return NameLoc::get(StringAttr::get(op->getContext(), tensorNames(op)[0] + suffix));
 }
 
-/// The same op on rows that lie side by side.
-Operation *PackedRows::packedClone(Operation *from, Value input, OpBuilder &builder) {
+/// The same op on rows that lie side by side, with `input` in the place of `read`. Rows of what
+/// else it combines are loaded so.
+Operation *PackedRows::packedClone(Operation *from, Value read, Value input, OpBuilder &builder) {
   Operation *clone = builder.clone(*from);
-  clone->setOperand(0, input);
+  if (from != op && combinesTwo(from))
+    for (OpOperand &operand : clone->getOpOperands()) {
+      if (operand.get() == read)
+        continue;
+      const RankedTensorType type = OpMaker::typeOf(operand.get());
+      const ArrayRef<int64_t> dims = type.getShape();
+      const int64_t rows = packing.results;
+      OpBuilder before(clone);
+      auto apart = before.create<tpu::PackRowsOp>(
+          nameOf(from, "_apart"),
+          type.clone({dims[0], rows * dims[1], window->packedRows(rows), dims[3]}), operand.get(),
+          rows, rows, 0);
+      made.push_back(apart);
+      operand.set(apart.getOutput());
+    }
+  clone->replaceUsesOfWith(read, input);
   const RankedTensorType type = OpMaker::typeOf(from->getResult(0));
   SmallVector<int64_t> dims(type.getShape());
   dims[1] *= packing.results;
@@ -361,7 +409,7 @@ bool PackedRows::apply(const RowChoice &choice) {
   Value bias = op.getBias();
   if (!isa<NoneType>(bias.getType()) && rows > 1)
     bias = emptyWeight(bias, {rows * filter[0]}, builder);
-  packed = cast<tpu::ConvOp>(packedClone(op, input, builder));
+  packed = cast<tpu::ConvOp>(packedClone(op, op.getInput(), input, builder));
   packed->setOperand(1, weight);
   packed->setOperand(2, bias);
   packed->setAttr("kernel_shape", builder.getI64ArrayAttr({windows->kernel, kernelColumns}));
@@ -386,9 +434,11 @@ bool PackedRows::apply(const RowChoice &choice) {
   Value before = op.getOutput();
   replaced = {op};
   if (rows > 1) {
+    Value read = op.getOutput();
     for (Operation *each : chain) {
       builder.setInsertionPoint(each);
-      after = packedClone(each, after, builder)->getResult(0);
+      after = packedClone(each, read, after, builder)->getResult(0);
+      read = each->getResult(0);
       replaced.push_back(each);
     }
     cast<tpu::StoredRowsInterface>(after.getDefiningOp())
@@ -408,8 +458,11 @@ bool PackedRows::apply(const RowChoice &choice) {
   }
   before.replaceAllUsesWith(after);
   // Nothing reads what they read any more.
-  for (Operation *each : replaced)
+  for (Operation *each : replaced) {
     each->setOperand(0, weight);
+    if (isCombination(each))
+      each->setOperand(1, weight);
+  }
   return true;
 }
 

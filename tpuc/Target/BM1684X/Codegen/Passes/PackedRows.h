@@ -81,7 +81,8 @@ private:
   std::optional<RowMarks> marksFor(const RowPacking &how);
   std::vector<double> outsides();
   mlir::Value packedInput(mlir::OpBuilder &builder);
-  mlir::Operation *packedClone(mlir::Operation *from, mlir::Value input, mlir::OpBuilder &builder);
+  mlir::Operation *packedClone(mlir::Operation *from, mlir::Value read, mlir::Value input,
+                               mlir::OpBuilder &builder);
   mlir::Value emptyWeight(mlir::Value like, llvm::ArrayRef<int64_t> dims, mlir::OpBuilder &builder);
 
   tpu::ConvOp op;
