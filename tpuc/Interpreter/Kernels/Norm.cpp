@@ -274,8 +274,7 @@ void kernels::rmsNorm(const Tensor &input, const Tensor *gamma, size_t axis, dou
           auto value = static_cast<double>(x[i]);
           return value * value;
         });
-        auto factor =
-            static_cast<T>(1 / std::sqrt(squares / static_cast<double>(size) + epsilon));
+        auto factor = static_cast<T>(1 / std::sqrt(squares / static_cast<double>(size) + epsilon));
         for (int64_t i = 0; i < size; ++i)
           y[i] = x[i] * factor * factors[first + i];
       }

@@ -83,6 +83,7 @@ TEST(DataMovement, RowsUnderWindowsAreChannels) {
           Bench bench;
           const Tensor tensor = randomNumbers(type, {2, kChannels, kRows, 7}, 1, -100, 100);
           StackedRows rows{.input = bench.load(tensor, Layout::Aligned, lane),
+                           .output = {},
                            .kernel = kKernel,
                            .stride = stride,
                            .padBegin = pad,
@@ -98,7 +99,8 @@ TEST(DataMovement, RowsUnderWindowsAreChannels) {
 }
 
 TEST(DataMovement, StackedRowsStayWithinTheLanes) {
-  StackedRows rows{.input = localTensor(DataType::I8, {1, 30, 4, 4}), .kernel = 3, .stride = 1};
+  StackedRows rows{
+      .input = localTensor(DataType::I8, {1, 30, 4, 4}), .output = {}, .kernel = 3, .stride = 1};
   rows.output = localTensor(DataType::I8, {1, 90, 2, 4});
   const Expected<uint32_t> scratch = stackedRowsScratch(rows);
   ASSERT_FALSE(scratch);

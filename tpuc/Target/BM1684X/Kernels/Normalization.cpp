@@ -73,7 +73,8 @@ NormPlan planOf(const Normalization &norm, ScratchAllocator &space) {
   if (!isWide && (!isByImages(norm) || (isRowOf(norm.gamma, norm) && norm.beta)))
     plan.full[1] = space.take(DataType::F32, shape, lane);
   for (LocalTensor &tensor : plan.means)
-    tensor = space.take(DataType::F32, {shape[0], shape[1], norm.overWidth ? shape[2] : 1, 1}, lane);
+    tensor =
+        space.take(DataType::F32, {shape[0], shape[1], norm.overWidth ? shape[2] : 1, 1}, lane);
   for (int64_t n = 0; isByImages(norm) && n < shape[0]; ++n)
     for (std::vector<LocalTensor> *each : {&plan.negative, &plan.factors, &plan.addends})
       each->push_back(takeChannels(norm.input, space));
