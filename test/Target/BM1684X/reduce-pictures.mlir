@@ -13,11 +13,14 @@
 // Other dimensions become rows.
 // CHECK: "tpu.Reduce"{{.*}} -> tensor<1280x1xf32> loc("rows_f16_ReduceSum")
 
+// A vector has no channels.
+// CHECK: "tpu.Reduce"{{.*}} loc("all
+
 // GROUPED: loc("norm_squares")
 // GROUPED-NOT: "tpu.Yield"
 // GROUPED: "tpu.Mul"{{.*}} loc("scaled_f16")
 module attributes {module.name = "net"} {
-  func.func @main(%arg0: tensor<1x160x8x8xf32>) -> (tensor<1x160x8x8xf32>, tensor<1x160x8x1xf32>) {
+  func.func @main(%arg0: tensor<1x160x8x8xf32>, %arg1: tensor<160xf32>) -> (tensor<1x160x8x8xf32>, tensor<1x160x8x1xf32>, tensor<1xf32>) {
     %none = "top.None"() : () -> none
     %x = "top.Input"(%arg0) : (tensor<1x160x8x8xf32>) -> tensor<1x160x8x8xf32> loc("x")
     %0 = "top.Reduce"(%x, %none) {axes = [2, 3], keepdims = true, mode = "ReduceL2"} : (tensor<1x160x8x8xf32>, none) -> tensor<1x160x1x1xf32> loc("norm")
@@ -25,6 +28,8 @@ module attributes {module.name = "net"} {
     %2 = "top.Sub"(%0, %1) : (tensor<1x160x1x1xf32>, tensor<1x1x1x1xf32>) -> tensor<1x160x1x1xf32> loc("share")
     %3 = "top.Mul"(%x, %2) : (tensor<1x160x8x8xf32>, tensor<1x160x1x1xf32>) -> tensor<1x160x8x8xf32> loc("scaled")
     %4 = "top.Reduce"(%x, %none) {axes = [3], keepdims = true, mode = "ReduceL2"} : (tensor<1x160x8x8xf32>, none) -> tensor<1x160x8x1xf32> loc("rows")
-    return %3, %4 : tensor<1x160x8x8xf32>, tensor<1x160x8x1xf32>
+    %y = "top.Input"(%arg1) : (tensor<160xf32>) -> tensor<160xf32> loc("y")
+    %5 = "top.Reduce"(%y, %none) {axes = [0], keepdims = true, mode = "ReduceMean"} : (tensor<160xf32>, none) -> tensor<1xf32> loc("all")
+    return %3, %4, %5 : tensor<1x160x8x8xf32>, tensor<1x160x8x1xf32>, tensor<1xf32>
   }
 }

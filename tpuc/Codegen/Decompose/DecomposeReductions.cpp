@@ -115,8 +115,8 @@ bool codegen::decomposeChannelMean(OpMaker &maker) {
   const bool isMean = op.getMode() == "ReduceMean";
   const std::optional<llvm::SmallBitVector> reduced = dimsReducedBy(op);
   const ArrayRef<int64_t> dims = OpMaker::dimsOf(op.getInput());
-  if ((!isMean && op.getMode() != "ReduceSum") || !reduced || reduced->count() != 1 ||
-      !reduced->test(1) || dims.size() != 4 || dims[1] < kFewest || dims[2] * dims[3] != 1)
+  if ((!isMean && op.getMode() != "ReduceSum") || dims.size() != 4 || !reduced ||
+      reduced->count() != 1 || !reduced->test(1) || dims[1] < kFewest || dims[2] * dims[3] != 1)
     return false;
   const std::array<int64_t, 4> extents = {1, dims[1], 1, 1};
   Tensor shares(DataType::F32, Shape(std::span(extents)));
