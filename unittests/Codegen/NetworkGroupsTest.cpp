@@ -180,9 +180,14 @@ TEST(NetworkGroupsTest, NetworksOfAKindGetTheGroupsThatWereChosen) {
   layers.clear();
   for (unsigned first = 0; first < 12; ++first)
     layers.push_back({.first = first, .isAlone = true});
+  apart.parts.front().order = LoadOrder::EachBehindUrgent;
   backend->known()->groups.clear();
   backend->known()->groups.add(key, std::make_shared<const KnownGroups>(apart));
-  EXPECT_EQ(std::get<Partition>(choose()), layers);
+  Network same(ladder(6, 340));
+  Expected<NetworkGroups> again = chooseGroups(same.main(), options, *backend);
+  ASSERT_TRUE(again);
+  EXPECT_EQ(again->parts.front().partition, layers);
+  EXPECT_EQ(again->parts.front().order, LoadOrder::EachBehindUrgent);
   // Others are of another kind.
   Network longer(ladder(7, 340)), smaller(ladder(6, 338));
   EXPECT_NE(networkKey(longer.main(), options, *backend), key);

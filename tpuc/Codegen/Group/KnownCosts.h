@@ -9,7 +9,6 @@
 #ifndef TPUC_CODEGEN_GROUP_KNOWNCOSTS_H
 #define TPUC_CODEGEN_GROUP_KNOWNCOSTS_H
 
-#include "tpuc/Codegen/Footprint.h"
 #include "tpuc/Codegen/Group/GroupChoice.h"
 #include "tpuc/Codegen/Group/OpKinds.h"
 #include "tpuc/Codegen/SharedMap.h"
@@ -30,20 +29,7 @@ struct TileWork {
   int64_t scratchBytes = 0;
 };
 
-/// The groups of a network.
-struct KnownGroups {
-  /// Which constants are resident: the number of the pool among those that are tried.
-  size_t pool = 0;
-  /// The memory that groups may use.
-  Footprint limit = {};
-  /// Of each sub-network: its groups, and up to how many percent of memory loads are brought
-  /// forward.
-  struct Part {
-    Partition partition = {};
-    int64_t fill = 0;
-  };
-  std::vector<Part> parts = {};
-};
+struct KnownGroups;
 
 /// What a chip has said about kinds of layers (OpKinds.h), and what comes of that, by hashes of all
 /// that it depends on. So it serves every network that is compiled for the chip: a deployment

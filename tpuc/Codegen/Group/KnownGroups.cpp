@@ -23,8 +23,9 @@ KnownCosts::Key codegen::networkKey(func::FuncOp main, const GroupOptions &optio
   SmallVector<uint64_t> words(key.begin(), key.end());
   words.push_back(static_cast<uint64_t>(options.opt));
   const Heuristics &heuristics = options.heuristics;
-  for (const bool isUsed : {heuristics.residentConstants, heuristics.inPlaceConcat,
-                            heuristics.earlyConstants, heuristics.overlap, heuristics.leastWork})
+  for (const bool isUsed :
+       {heuristics.residentConstants, heuristics.inPlaceConcat, heuristics.earlyConstants,
+        heuristics.overlap, heuristics.leastWork, heuristics.urgentTransfers})
     words.push_back(isUsed ? 1 : 0);
   return KnownCosts::keyOf(words);
 }
@@ -33,7 +34,7 @@ KnownGroups codegen::knownOf(ArrayRef<SubNetGroups> parts, size_t pool) {
   KnownGroups known{.pool = pool};
   for (const SubNetGroups &part : parts) {
     known.limit = part.planner->limit();
-    known.parts.push_back({part.partition, part.fill});
+    known.parts.push_back({part.partition, part.fill, part.order});
   }
   return known;
 }
