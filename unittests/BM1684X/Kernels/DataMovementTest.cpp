@@ -87,7 +87,8 @@ TEST(DataMovement, RowsUnderWindowsAreChannels) {
                            .kernel = kKernel,
                            .stride = stride,
                            .padBegin = pad,
-                           .outside = 3};
+                           .outside = 3,
+                           .scratch = {}};
           const int64_t count = (kRows + 2 * pad - kKernel) / stride + 1;
           rows.output = bench.local(type, {2, kKernel * kChannels, count, 7});
           rows.scratch = bench.scratch(stackedRowsScratch(rows));
@@ -99,8 +100,11 @@ TEST(DataMovement, RowsUnderWindowsAreChannels) {
 }
 
 TEST(DataMovement, StackedRowsStayWithinTheLanes) {
-  StackedRows rows{
-      .input = localTensor(DataType::I8, {1, 30, 4, 4}), .output = {}, .kernel = 3, .stride = 1};
+  StackedRows rows{.input = localTensor(DataType::I8, {1, 30, 4, 4}),
+                   .output = {},
+                   .kernel = 3,
+                   .stride = 1,
+                   .scratch = {}};
   rows.output = localTensor(DataType::I8, {1, 90, 2, 4});
   const Expected<uint32_t> scratch = stackedRowsScratch(rows);
   ASSERT_FALSE(scratch);
