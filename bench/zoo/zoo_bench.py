@@ -134,7 +134,10 @@ def main():
     wanted = [half for half in HALVES if options.half in (None, half)]
     with tempfile.TemporaryDirectory() as folder:
         options.cache = os.path.abspath(options.cache or folder)
-        bench = Bench(options)
+        try:
+            bench = Bench(options)
+        except cells.Failed as reason:
+            sys.exit(f"bench/zoo: {reason}")
         halves = {half: {} for half in wanted}
         for name in names:
             half = "held-out" if zoo.is_held_out(name) else "open"
