@@ -204,7 +204,7 @@ Expected<void> GroupChooser::searchFrom(std::vector<Candidate> &starts) const {
 /// The best of what is found from the first start, and from others that need no more memory: one
 /// for each size of local memory, as those have other groups to choose from. By no set of
 /// parameters it takes more cycles than the first start.
-Expected<Parts> GroupChooser::searched(std::vector<Candidate> starts) const {
+Expected<GroupChooser::Candidate> GroupChooser::searched(std::vector<Candidate> starts) const {
   const std::vector<int64_t> reference = starts.front().cycles;
   const int64_t mostBytes = starts.front().cost.bytes;
   llvm::SmallDenseSet<const GroupTable *> tables;
@@ -221,7 +221,7 @@ Expected<Parts> GroupChooser::searched(std::vector<Candidate> starts) const {
     if (!best || (isAllowed && start.cost.ratio < best->cost.ratio))
       best = &start;
   }
-  return std::move(best->parts);
+  return std::move(*best);
 }
 
 /// `others` where they need no more memory, take fewer cycles and by no set of parameters more;
@@ -237,15 +237,12 @@ GroupChooser::Candidate GroupChooser::betterOf(Candidate best, std::optional<Par
 }
 
 /// The same groups with loads in the order that the timing simulator prefers.
-Expected<Parts> GroupChooser::withBestOrder(Parts parts) const {
-  Candidate best{.parts = std::move(parts)};
-  if (Expected<void> done = weigh(best); !done)
-    return propagate(done);
+GroupChooser::Candidate GroupChooser::withBestOrder(Candidate best) const {
   for (LoadOrder order : {LoadOrder::BehindUrgent, LoadOrder::EachBehindUrgent}) {
     std::optional<Parts> others = inOrder(order, best.parts);
     best = betterOf(std::move(best), std::move(others));
   }
-  return std::move(best.parts);
+  return best;
 }
 
 /// The simulator is asked about commands, which need addresses.
@@ -262,17 +259,19 @@ Expected<Parts> GroupChooser::preferred(Parts planned, int64_t percent,
   if (Expected<void> assigned = assignTrialAddresses(main, backend); !assigned)
     return propagate(assigned);
   Expected<std::vector<Candidate>> starts = weighed(std::move(candidates));
-  Expected<Parts> chosen;
+  Expected<Candidate> chosen;
   if (starts) {
     // A search sets out from what is taken without one, so that it finds nothing slower.
     Candidate &first = starts->front();
     first = betterOf(std::move(first), std::move(lessWork));
-    chosen = options.opt == 1 ? std::move(first.parts) : searched(std::move(*starts));
+    chosen = options.opt == 1 ? std::move(first) : searched(std::move(*starts));
   } else {
     chosen = propagate(starts);
   }
   if (chosen && options.heuristics.urgentTransfers)
     chosen = withBestOrder(std::move(*chosen));
   dropAddresses(main);
-  return chosen;
+  if (!chosen)
+    return propagate(chosen);
+  return std::move(chosen->parts);
 }

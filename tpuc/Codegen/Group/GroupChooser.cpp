@@ -185,14 +185,19 @@ Expected<Parts> GroupChooser::again(const KnownGroups &known) const {
   return parts;
 }
 
+/// Gives a sub-network without groups those of the same one elsewhere, without when they run.
+static void copyGroups(const SubNetGroups &from, SubNetGroups &to) {
+  to.planner = from.planner;
+  to.table = from.table;
+  to.partition = from.partition;
+  to.groups = from.groups;
+}
+
 /// The parts with their fastest groups; none where those do not find their places.
 std::optional<Parts> GroupChooser::fastestOf(ArrayRef<SubNetGroups> parts) const {
   Parts others(bare.begin(), bare.end());
   for (auto [other, part] : llvm::zip_equal(others, parts)) {
-    other.planner = part.planner;
-    other.table = part.table;
-    other.partition = part.partition;
-    other.groups = part.groups;
+    copyGroups(part, other);
     other.fastest = part.fastest;
     if (!takeFastest(other))
       return std::nullopt;
@@ -222,10 +227,7 @@ std::optional<Parts> GroupChooser::withLeastWork(ArrayRef<SubNetGroups> parts) c
 std::optional<Parts> GroupChooser::inOrder(LoadOrder order, ArrayRef<SubNetGroups> parts) const {
   Parts others(bare.begin(), bare.end());
   for (auto [other, part] : llvm::zip_equal(others, parts)) {
-    other.planner = part.planner;
-    other.table = part.table;
-    other.partition = part.partition;
-    other.groups = part.groups;
+    copyGroups(part, other);
     other.mostFill = part.mostFill;
     other.order = order;
     if (!schedule(other))

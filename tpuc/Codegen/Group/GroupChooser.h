@@ -59,7 +59,7 @@ private:
   Expected<void> searchFrom(Candidate &start, SearchTime &time, Progress *progress,
                             ThreadPool &own) const;
   Expected<void> searchFrom(std::vector<Candidate> &starts) const;
-  Expected<Parts> searched(std::vector<Candidate> starts) const;
+  Expected<Candidate> searched(std::vector<Candidate> starts) const;
   Expected<void> load(Parts &parts, GroupPlanner &planner) const;
   Expected<void> schedule(SubNetGroups &part,
                           llvm::SmallVectorImpl<size_t> *unplaced = nullptr) const;
@@ -69,7 +69,7 @@ private:
   std::vector<Parts> othersOf(llvm::ArrayRef<SubNetGroups> parts, int64_t percent) const;
   std::optional<Parts> withLeastWork(llvm::ArrayRef<SubNetGroups> parts) const;
   std::optional<Parts> inOrder(LoadOrder order, llvm::ArrayRef<SubNetGroups> parts) const;
-  Expected<Parts> withBestOrder(Parts parts) const;
+  Candidate withBestOrder(Candidate best) const;
   Expected<void> weigh(Candidate &candidate) const;
   Expected<void> sumUp(Candidate &candidate) const;
   Candidate betterOf(Candidate best, std::optional<Parts> others) const;
