@@ -55,6 +55,21 @@ func.func @large() -> (tensor<*xf32>, tensor<*xf32>, tensor<*xf32>) {
   return %1, %2, %3 : tensor<*xf32>, tensor<*xf32>, tensor<*xf32>
 }
 
+// So may products be more than what is multiplied.
+// CHECK-LABEL: func.func @positions(
+// CHECK: "top.Weight"() : () -> tensor<4x4xf32>
+// CHECK: "top.Weight"() : () -> tensor<4x3xf32>
+// CHECK-NOT: "top.{{Einsum|MatMul}}"
+// CHECK: return
+func.func @positions() -> (tensor<*xf32>, tensor<*xf32>) {
+  %none = "top.None"() : () -> none
+  %0 = "top.ConstantFill"(%none) {shape = [4, 1], value = 2.0 : f32} : (none) -> tensor<*xf32>
+  %1 = "top.ConstantFill"(%none) {shape = [1, 3], value = 3.0 : f32} : (none) -> tensor<*xf32>
+  %2 = "top.Einsum"(%0, %0) {mode = "ij,kj->ik"} : (tensor<*xf32>, tensor<*xf32>) -> tensor<*xf32>
+  %3 = "top.MatMul"(%0, %1, %none) : (tensor<*xf32>, tensor<*xf32>, none) -> tensor<*xf32>
+  return %2, %3 : tensor<*xf32>, tensor<*xf32>
+}
+
 // Rows of a table by constant indices may be more than the table, up to 64 times the limit.
 // CHECK-LABEL: func.func @lookup(
 // CHECK: "top.Weight"() : () -> tensor<64x4xf32>
@@ -112,19 +127,18 @@ func.func @places() -> tensor<*xi64> {
 // what it is made of.
 // CHECK-LABEL: func.func @between(
 // CHECK: "top.Weight"() : () -> tensor<3xf32>
-// CHECK: %[[GROWN:.*]] = "top.MatMul"{{.*}} -> tensor<4x4xf32>
+// CHECK: %[[GROWN:.*]] = "top.Expand"{{.*}} -> tensor<4x4xf32>
 // CHECK: "top.Add"(%[[GROWN]], %{{.*}})
-// CHECK-NOT: "top.MatMul"
+// CHECK-NOT: "top.Expand"
 // CHECK: return
 func.func @between(%x: tensor<4x4xf32>) -> (tensor<3xf32>, tensor<4x4xf32>) {
   %none = "top.None"() : () -> none
   %0 = "top.ConstantFill"(%none) {shape = [3, 1], value = 1.0 : f32} : (none) -> tensor<3x1xf32>
   %1 = "top.ConstantFill"(%none) {shape = [1, 4], value = 2.0 : f32} : (none) -> tensor<1x4xf32>
-  %2 = "top.MatMul"(%0, %1, %none) : (tensor<3x1xf32>, tensor<1x4xf32>, none) -> tensor<3x4xf32>
+  %2 = "top.Expand"(%0, %none) {shape = [3, 4]} : (tensor<3x1xf32>, none) -> tensor<3x4xf32>
   %3 = "top.Relu"(%2) : (tensor<3x4xf32>) -> tensor<3x4xf32>
   %4 = "top.Reduce"(%3, %none) {axes = [1], keepdims = false, mode = "ReduceSum"} : (tensor<3x4xf32>, none) -> tensor<3xf32>
-  %5 = "top.ConstantFill"(%none) {shape = [4, 1], value = 1.0 : f32} : (none) -> tensor<4x1xf32>
-  %6 = "top.MatMul"(%5, %1, %none) : (tensor<4x1xf32>, tensor<1x4xf32>, none) -> tensor<4x4xf32>
+  %6 = "top.Expand"(%1, %none) {shape = [4, 4]} : (tensor<1x4xf32>, none) -> tensor<4x4xf32>
   %7 = "top.Add"(%6, %x) : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
   return %4, %7 : tensor<3xf32>, tensor<4x4xf32>
 }

@@ -8,6 +8,7 @@
 
 #include "tpuc/Interpreter/Fold.h"
 #include "tpuc/Dialect/Top/IndexOps.h"
+#include "tpuc/Dialect/Top/MatrixOps.h"
 #include "tpuc/Dialect/Top/Names.h"
 #include "tpuc/Dialect/Top/QuantizeOps.h"
 #include "tpuc/Dialect/Top/ShapeInference.h"
@@ -90,12 +91,15 @@ static bool isWithin(Operation *op, const FoldLimits &limits) {
     made += top::staticElements(result);
     isSmall &= top::staticElements(result) <= limits.maxElements;
   }
-  // Rows of a table by constant indices would be moved one by one, functions of constants would be
-  // computed in each run, in fewer bits, and places make what they name constant.
+  // Rows of a table by constant indices would be moved one by one, functions and products of
+  // constants, as positions are made of, would be computed in each run, in fewer bits, and places
+  // make what they name constant.
   constexpr int64_t kGrowth = 64;
   const bool arePlaces = llvm::all_of(
       op->getResultTypes(), [](Type type) { return storageDataType(type) == DataType::I64; });
-  const bool mayGrow = isa<top::GatherOp>(op) || op->hasTrait<traits::Pointwise>() || arePlaces;
+  const bool isProduct = isa<top::EinsumOp, top::MatMulOp>(op);
+  const bool mayGrow =
+      isa<top::GatherOp>(op) || op->hasTrait<traits::Pointwise>() || arePlaces || isProduct;
   const int64_t most = mayGrow ? std::max(read, kGrowth * limits.maxElements) : read;
   // What was quantized is meant to stay so until the network is lowered.
   bool isWeight = limits.ifNotGrowing && isExact && made <= most &&

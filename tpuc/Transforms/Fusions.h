@@ -29,6 +29,7 @@ llvm::ArrayRef<Fusion> activationFusions();
 llvm::ArrayRef<Fusion> attentionFusions();
 llvm::ArrayRef<Fusion> constantFusions();
 llvm::ArrayRef<Fusion> convolutionFusions();
+llvm::ArrayRef<Fusion> einsumFusions();
 llvm::ArrayRef<Fusion> headFusions();
 llvm::ArrayRef<Fusion> movementFusions();
 llvm::ArrayRef<Fusion> normFusions();

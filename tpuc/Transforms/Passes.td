@@ -18,8 +18,8 @@ def ShapeInfer : Pass<"shape-infer", "::mlir::ModuleOp"> {
     from the types of their operands and the values of constant ones. An op whose operands are all
     weights is computed at once, and its results become weights, if none of these tensors has more
     than `max-folded` elements or the results have no more than the operands together (QuantizeLinear
-    and DequantizeLinear only if small). Rows of a table, what is computed element by element, and
-    integers of 64 bits, which are places mostly, may have 64 times `max-folded`. So are up to as many elements where all that is made of them is
+    and DequantizeLinear only if small). Rows of a table, what is computed element by element,
+    products, and integers of 64 bits, which are places mostly, may have 64 times `max-folded`. So are up to as many elements where all that is made of them is
     constant, and no larger in the end than what they are made of. So is the shape of a tensor whose shape is known. Ops stand behind
     what they read, so one pass over them is enough. Last, the functions' types follow what they
     return, and constants that nobody reads go.
@@ -50,6 +50,7 @@ def TopFuse : Pass<"top-fuse", "::mlir::ModuleOp"> {
     | `scale-to-depthwise` | any other `Scale(x, c, c)` with spatial dimensions | `Conv(x, c, c)` of one group per channel |
     | `permute-into-matmul` | `MatMul(Permute(x), y)` that swaps the last two dimensions | `MatMul(x, y)` with `left_transpose`; so on the right |
     | `permute-into-matmul` | `Permute(MatMul(x, y))` that swaps the last two dimensions, `x` read transposed, `y` no constant | `MatMul(y, x)` |
+    | `einsum-to-products` | `Einsum(x, y...)` | diagonals and sums of single operands, then `MatMul(x, y)`, or `Mul` where nothing is summed, of two of them after the other, with the permutes that move the least |
     | `scalar-to-const` | `Add(x, c)`, Sub, Mul, Div, Min, Max, Pow, `c` one element | `AddConst(x)` and so on |
     | `pad-into-conv` | `Conv(Pad(x))` with 0 | `Conv(x)` |
     | `sum-of-parts` | `Reduce(Concat(x, y) * z)` along the joined dimension, of as many elements | `x * z0 + y * z1` |

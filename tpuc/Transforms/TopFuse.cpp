@@ -27,7 +27,7 @@ using namespace tpuc;
 template <typename Visit> static void forEachFusion(Visit &&visit) {
   for (ArrayRef<Fusion> table :
        {activationFusions(), attentionFusions(), constantFusions(), convolutionFusions(),
-        headFusions(), movementFusions(), normFusions(), padFusions(), rearrangeFusions(),
+        einsumFusions(), headFusions(), movementFusions(), normFusions(), padFusions(), rearrangeFusions(),
         recurrentFusions(), ropeFusions(), sequenceFusions(), sumFusions()})
     for (const Fusion &each : table)
       visit(each);
