@@ -143,6 +143,19 @@ func.func @between(%x: tensor<4x4xf32>) -> (tensor<3xf32>, tensor<4x4xf32>) {
   return %4, %7 : tensor<3xf32>, tensor<4x4xf32>
 }
 
+// A product may have half as many elements again as what it is made of.
+// CHECK-LABEL: func.func @product(
+// CHECK-NOT: tensor<4x1xf32>
+// CHECK: "top.Weight"() : () -> tensor<4x2xf32>
+// CHECK: return
+func.func @product() -> tensor<*xf32> {
+  %none = "top.None"() : () -> none
+  %0 = "top.ConstantFill"(%none) {shape = [4, 1], value = 1.0 : f32} : (none) -> tensor<4x1xf32>
+  %1 = "top.ConstantFill"(%none) {shape = [1, 2], value = 2.0 : f32} : (none) -> tensor<1x2xf32>
+  %2 = "top.MatMul"(%0, %1, %none) : (tensor<4x1xf32>, tensor<1x2xf32>, none) -> tensor<*xf32>
+  return %2 : tensor<*xf32>
+}
+
 // What an op reads twice is asked once: a chain of doublings would take 2^n questions.
 // CHECK-LABEL: func.func @doublings(
 // CHECK: "top.Weight"() : () -> tensor<3xf32>

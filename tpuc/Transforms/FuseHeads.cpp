@@ -212,8 +212,58 @@ static LogicalResult partsInFrontOfHeads(ReshapeOp heads, PatternRewriter &rewri
   return success();
 }
 
+/// MatMul(Reshape(Permute(x)), c) whose permutation puts the heads [..., H, D] behind their
+/// elements, [..., D, H] -> MatMul(Reshape(x), c') with the rows of c in the order of x
+static LogicalResult headsInOrder(MatMulOp op, PatternRewriter &rewriter) {
+  Operation *join = op.getInput().getDefiningOp();
+  auto permute = isReshape(join) ? producerFor<PermuteOp>(join->getOperand(0), join) : PermuteOp();
+  const std::optional<Dims> turned = permute ? dimsOf(permute.getOutput()) : std::nullopt;
+  const std::optional<Dims> rows = dimsOf(op.getInput());
+  const std::optional<Dims> matrix = dimsOf(op.getRight());
+  if (!turned || !rows || !matrix || matrix->size() != 2 || turned->size() < 3 ||
+      rows->size() + 1 != turned->size() || ShapedType::isDynamicShape(*turned) ||
+      ArrayRef(*rows).drop_back() != ArrayRef(*turned).drop_back(2) || !op.getInput().hasOneUse() ||
+      op.getLeftTranspose() || isOutput(op.getInput()) || join->getBlock() != op->getBlock())
+    return failure();
+  Dims order = toInts(permute.getOrder());
+  const size_t last = order.size() - 1;
+  if (order[last - 1] != static_cast<int64_t>(last))
+    return failure();
+  const std::optional<Doubles> numbers = constantFloats(op.getRight());
+  if (!numbers)
+    return failure();
+  const bool isTurned = op.getRightTranspose();
+  const int64_t elements = (*turned)[last - 1], heads = (*turned)[last];
+  const int64_t columns = (*matrix)[isTurned ? 0 : 1];
+  Doubles ordered(numbers->size());
+  for (int64_t head = 0; head < heads; ++head)
+    for (int64_t element = 0; element < elements; ++element)
+      for (int64_t column = 0; column < columns; ++column) {
+        const auto at = [&](int64_t row) {
+          return static_cast<size_t>(isTurned ? column * heads * elements + row
+                                              : row * columns + column);
+        };
+        ordered[at(head * elements + element)] = (*numbers)[at(element * heads + head)];
+      }
+  std::swap(order[last - 1], order[last]);
+  Dims dims = *turned;
+  std::swap(dims[last - 1], dims[last]);
+  const Value inOrder =
+      rewriter.create<PermuteOp>(locWith(rewriter, permute, "_in_order"),
+                                 RankedTensorType::get(dims, elementTypeOf(permute.getInput())),
+                                 permute.getInput(), rewriter.getI64ArrayAttr(order));
+  const Value joined = reshaped(rewriter, locWith(rewriter, join, "_in_order"), inOrder, *rows);
+  const Value weight = makeWeight(rewriter, op, "_in_order_weight", *matrix, ordered);
+  rewriter.modifyOpInPlace(op, [&] {
+    op->setOperand(0, joined);
+    op->setOperand(1, weight);
+  });
+  return success();
+}
+
 ArrayRef<Fusion> tpuc::headFusions() {
   static constexpr Fusion kFusions[] = {
+      fusion<headsInOrder>("heads-in-order"),
       fusion<partsInFrontOfHeads>("parts-before-heads", FusionStage::Finish),
   };
   return kFusions;

@@ -18,6 +18,7 @@
 #include "tpuc/Dialect/Top/OpChecks.h"
 #include "tpuc/Dialect/Top/StructureOps.h"
 #include "tpuc/Transforms/Fusions.h"
+#include "tpuc/Transforms/HeadViews.h"
 #include "tpuc/Transforms/Matching.h"
 
 using namespace mlir;
@@ -39,16 +40,6 @@ static PermuteOp rowExchange(Operation *op) {
                  staticDims(permute.getInput(), 3)
              ? permute
              : PermuteOp();
-}
-
-static Value permuted(PatternRewriter &rewriter, Location loc, Value value,
-                      ArrayRef<int64_t> order) {
-  const Dims from = *dimsOf(value);
-  Dims to;
-  for (int64_t axis : order)
-    to.push_back(from[static_cast<size_t>(axis)]);
-  return rewriter.create<PermuteOp>(loc, RankedTensorType::get(to, elementTypeOf(value)), value,
-                                    rewriter.getI64ArrayAttr(order));
 }
 
 /// The steps [S, B, H * D] of heads [B * H, 1, S, D]; null if they are made of something else.

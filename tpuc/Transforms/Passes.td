@@ -70,6 +70,10 @@ def TopFuse : Pass<"top-fuse", "::mlir::ModuleOp"> {
     | `mul-into-softmax` | `Softmax(c * x)`, `c` above 0 | `Softmax(x)` with `beta` |
     | `div-to-softmax` | `Exp(x) / sum(Exp(x))`, also of `x - max(x)`, reshapes in between or not | `Softmax(x)` |
     | `to-attention` | `MatMul(Softmax(c * MatMul(q, Permute(k)) + m), v)`, the factor anywhere before the softmax, the mask `m` also a constant condition, keys and values also repeated for several heads | `ScaleDotProductAttention(q, k, v, m)` |
+    | | the same of heads `[B, H, T, S, D]` that are columns of rows of T blocks | attention of `B * T` samples |
+    | `mixed-heads` | `MatMul(Mix(Softmax(Mix(c * MatMul(q, Permute(k))))), v)` of up to 8 heads, each mix a product with a constant between permutes of the heads | the sum of as many attentions of all columns, `m * ScaleDotProductAttention(l * q, k, v)` |
+    | `constant-weights` | `MatMul(a * Softmax(s) + c, v)`, divided by the sums of the weights or not | `MatMul(Softmax(s), a * v) + MatMul(c, v)` |
+    | `heads-in-order` | `MatMul(Reshape(Permute(x)), c)` with heads behind their elements | the same with heads in front of them, and the rows of `c` in their order |
     | `heads-of-rows` | attention whose heads are dimensions of `[S, B * H, D]` | the same of `[B, S, H * D]`, whose rows are exchanged instead of heads |
     | `parts-before-heads` | parts of the heads that `Reshape(MatMul(x, c))` gives, side by side in each head, which go in front of the rows somewhere | `Reshape(Slice(MatMul(x, c')))` with each part of all heads side by side |
     | `exchange-no-rows` | `Permute(MatMul(Permute(x), c))` that exchanges the first two of three dimensions, reshapes of rows in between or not | `MatMul(x, c)` |

@@ -43,8 +43,8 @@ Type withElements(RankedTensorType shape, Value elements) {
   return RankedTensorType::get(shape.getShape(), staticType(elements).getElementType());
 }
 
-/// The tensor that puts the heads [B, H, T, D] of `value` back into rows [B, T, H * D], or those of
-/// all samples [B * T, H * D], and the cast in between.
+/// The tensor that puts the heads [B, H, T, D] of `value` back into rows [B, T, H * D], or others of
+/// that length, such as [B * T, H * D], and the cast in between.
 struct Rejoined {
   Operation *rows = nullptr;
   tpu::CastOp cast;
@@ -92,8 +92,8 @@ std::optional<Rejoined> rejoined(Value value) {
   found.dims = {dims[0], dims[2], dims[1] * dims[3]};
   if (found.isOfChannels)
     return rows ? std::optional(found) : std::nullopt;
-  const std::array<int64_t, 2> ofAll = {dims[0] * dims[2], dims[1] * dims[3]};
-  if (!rows || (rows.getShape() != ArrayRef(found.dims) && rows.getShape() != ArrayRef(ofAll)))
+  // Samples and rows may be divided in another way, as those of blocks of pixels.
+  if (!rows || rows.getRank() < 2 || rows.getShape().back() != found.dims.back())
     return std::nullopt;
   return found;
 }
