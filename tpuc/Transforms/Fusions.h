@@ -40,6 +40,7 @@ llvm::ArrayRef<Fusion> recurrentFusions();
 llvm::ArrayRef<Fusion> ropeFusions();
 llvm::ArrayRef<Fusion> sequenceFusions();
 llvm::ArrayRef<Fusion> sumFusions();
+llvm::ArrayRef<Fusion> unfoldFusions();
 
 namespace detail {
 

@@ -94,6 +94,7 @@ def TopFuse : Pass<"top-fuse", "::mlir::ModuleOp"> {
     | `to-depth2space` | `Reshape(Permute(Reshape(x)))` between channels and blocks of pixels; `Permute(Gather(Gather(x)))` of every n-th pixel | `Depth2Space(x)` |
     | `to-shufflechannel` | `Reshape(Permute(Reshape(x)))` that interleaves channels | `ShuffleChannel(x)` |
     | `slices-to-depth` | `Concat(Slice(x)...)` of every n-th pixel; in any order before a convolution with a constant filter | `Depth2Space(x)` with `is_inversed` |
+    | `unfolded-taps` | `MatMul(x, w)` of matrices whose columns are the steps of a sequence under taps, and a column of weights for each step and head | the sum of `Conv(x) * Conv(w)` for each tap, filters of ones that shift steps and repeat weights |
     | `bins-to-conv` | `ReduceSum(Softmax(x) * c)` over channels, of which `c` has one number each | `Reshape(Conv(Softmax(x)))` |
     | `sides-into-batch` | `Conv(Softmax(Permute(x)))` to one channel, of `x` [1, a, b, n] with `b` as channels: means of bins | `Reshape(Conv(Softmax(Reshape(x))))` with `a` as the batch |
     | `modulation-out-of-filter` | `Conv(x, w * s * d)`, a constant filter times numbers for input and output channels | `d * Conv(s * x, w)` |

@@ -43,8 +43,8 @@ Type withElements(RankedTensorType shape, Value elements) {
   return RankedTensorType::get(shape.getShape(), staticType(elements).getElementType());
 }
 
-/// The tensor that puts the heads [B, H, T, D] of `value` back into rows [B, T, H * D], or others of
-/// that length, such as [B * T, H * D], and the cast in between.
+/// The tensor that puts the heads [B, H, T, D] of `value` back into rows [B, T, H * D], or others
+/// of that length, such as [B * T, H * D], and the cast in between.
 struct Rejoined {
   Operation *rows = nullptr;
   tpu::CastOp cast;
