@@ -11,6 +11,7 @@
 #include "tpuc/Target/BM1684X/Kernels/Windows.h"
 
 #include <limits>
+#include <map>
 
 namespace tpuc::bm1684x {
 
@@ -21,32 +22,55 @@ constexpr unsigned kSums = 1, kMaxima = 4;
 /// What a command costs beside its passes: in the mean over both sets of timing parameters.
 constexpr int64_t kCyclesOfCommand = 25;
 
-/// Windows along rows, one set after the other, each over what the one before has made.
-struct RowWindows {
-  std::vector<int64_t> widths;
-  int64_t cycles = 0;
-};
-
-/// The windows that reduce each of `rows` of `width` elements in the fewest cycles. A line of 16
-/// takes 16 passes with one window, and 4 + 4 with windows of 4 elements:
+/// Windows along rows, one set after the other, each over what the one before has made: those that
+/// reduce each of some rows in the fewest cycles. A line of 16 takes 16 passes with one window, and
+/// 4 + 4 with windows of 4 elements:
 /// ```
 /// a b c d  e f g h  ...  ->  s t u v  ->  w
 /// ```
-RowWindows rowWindows(int64_t width, int64_t rows, int64_t perCycle) {
+/// Rows of a length are looked at once, however many longer ones come down to them.
+class RowWindows {
+public:
+  RowWindows(int64_t rows, int64_t perCycle) : rows(rows), perCycle(perCycle) {}
+
+  /// What the windows of rows of `width` elements take.
+  int64_t cycles(int64_t width) { return best(width).cycles; }
+  std::vector<int64_t> widths(int64_t width);
+
+private:
+  struct Best {
+    int64_t window = 0, cycles = 0;
+  };
+  Best best(int64_t width);
+
+  int64_t rows, perCycle;
+  std::map<int64_t, Best> known;
+};
+
+RowWindows::Best RowWindows::best(int64_t width) {
   constexpr int64_t kMostStride = 15;
-  RowWindows best{{width}, rows * width + kCyclesOfCommand};
+  if (const auto found = known.find(width); found != known.end())
+    return found->second;
+  Best best{width, rows * width + kCyclesOfCommand};
   for (int64_t window = 2; window <= std::min(width / 2, kMostStride); ++window) {
-    const int64_t cycles = rows * ceilDiv(width / window, perCycle) * window + kCyclesOfCommand;
-    if (width % window != 0 || cycles >= best.cycles)
+    if (width % window != 0)
       continue;
-    RowWindows rest = rowWindows(width / window, rows, perCycle);
-    if (cycles + rest.cycles >= best.cycles)
+    const int64_t first = rows * ceilDiv(width / window, perCycle) * window + kCyclesOfCommand;
+    if (first >= best.cycles)
       continue;
-    rest.widths.insert(rest.widths.begin(), window);
-    rest.cycles += cycles;
-    best = std::move(rest);
+    if (const int64_t all = first + cycles(width / window); all < best.cycles)
+      best = {window, all};
   }
-  return best;
+  return known[width] = best;
+}
+
+std::vector<int64_t> RowWindows::widths(int64_t width) {
+  std::vector<int64_t> widths;
+  do {
+    widths.push_back(best(width).window);
+    width /= widths.back();
+  } while (width > 1);
+  return widths;
 }
 
 /// How an image is reduced.
@@ -63,7 +87,7 @@ struct Folding {
 /// Takes the rectangles of `length` elements in turn that take the fewest cycles. Takes time as the
 /// square root of `length` does.
 void considerRectangles(Folding &best, int64_t length, int64_t filled, int64_t images,
-                        int64_t perCycle) {
+                        int64_t perCycle, RowWindows &rows) {
   const auto consider = [&](int64_t width) {
     const int64_t height = length / width;
     // Filling takes a command, too.
@@ -71,9 +95,8 @@ void considerRectangles(Folding &best, int64_t length, int64_t filled, int64_t i
                            (filled > 0 ? images + kCyclesOfCommand : 0);
     if (height < 2 || cycles + images * ceilDiv(width, perCycle) >= best.cycles)
       return;
-    RowWindows rest = rowWindows(width, images, perCycle);
-    if (cycles + rest.cycles < best.cycles)
-      best = {height, width, filled, std::move(rest.widths), cycles + rest.cycles};
+    if (const int64_t all = cycles + rows.cycles(width); all < best.cycles)
+      best = {height, width, filled, rows.widths(width), all};
   };
   // Divisors come in pairs.
   for (int64_t divisor = 2; divisor <= length / divisor; ++divisor)
@@ -89,20 +112,20 @@ Folding foldingOf(const WindowSum &sum) {
   const int64_t images = shape[0] * ceilDiv(sum.input.startLane + shape[1], kLanes);
   Folding best;
   const bool isOfRows = sum.overWidth || shape[2] == 1;
+  RowWindows rows(isOfRows ? images * shape[2] : images, perCycle);
   if (isOfRows) {
-    RowWindows rows = rowWindows(shape[3], images * shape[2], perCycle);
-    best.widths = std::move(rows.widths);
-    best.cycles = rows.cycles;
+    best.widths = rows.widths(shape[3]);
+    best.cycles = rows.cycles(shape[3]);
   } else {
     best.cycles = images * shape[2] * shape[3] + kCyclesOfCommand;
   }
   if (isOfRows && shape[2] > 1)
     return best;
   const int64_t length = shape[2] * shape[3];
-  considerRectangles(best, length, 0, images, perCycle);
+  considerRectangles(best, length, 0, images, perCycle, rows);
   const int64_t line = alignUp(length, perCycle);
   if (line > length)
-    considerRectangles(best, line, line - length, images, perCycle);
+    considerRectangles(best, line, line - length, images, perCycle, rows);
   return best;
 }
 
