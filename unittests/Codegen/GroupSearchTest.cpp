@@ -11,6 +11,8 @@
 #include "tpuc/Target/Registry.h"
 #include "unittests/Codegen/Network.h"
 
+#include <set>
+
 using namespace tpuc;
 using namespace tpuc::codegen;
 
@@ -150,6 +152,56 @@ TEST(OpKindsTest, NamesAttributesTypesAndMakersCount) {
   EXPECT_NE(kind("sum"), kind("twice"));
   EXPECT_NE(kind("p"), kind("q"));
   EXPECT_EQ(kind("b"), kinds.ofChanging(network.layer("b")));
+}
+
+/// An op with an attribute.
+std::string withAttribute(const std::string &value) {
+  return "!x = tensor<1x64x8x8xf32>\nfunc.func @main(%0: !x) -> !x {\n"
+         "%1 = \"tpu.Abs\"(%0) {\"test.note\" = " +
+         value + "} : (!x) -> !x loc(\"a\")\nreturn %1 : !x\n}";
+}
+
+TEST(OpKindsTest, WhatAttributesAndTypesSayCounts) {
+  const auto numbers = std::make_shared<KindNumbers>();
+  std::set<int64_t> known;
+  for (const char *value : {"1 : i32",
+                            "1 : i64",
+                            "2 : i64",
+                            "true",
+                            "1.0 : f32",
+                            "1.0 : f64",
+                            "1.5 : f64",
+                            "\"1\"",
+                            "\"\"",
+                            "[]",
+                            "[1, 2]",
+                            "[2, 1]",
+                            "[[1], 2]",
+                            "[\"1\", \"2\"]",
+                            "[\"12\"]",
+                            "array<i64: 1, 2>",
+                            "array<i64: 1>",
+                            "array<i32: 1, 0, 2, 0>",
+                            "array<f32: 1.0>",
+                            "{a = 1}",
+                            "{b = 1}",
+                            "{a = {b = 1}}",
+                            "i32",
+                            "si32",
+                            "f32",
+                            "tensor<4xf32>",
+                            "tensor<1x4xf32>",
+                            "tensor<4xsi8>",
+                            "unit",
+                            "dense<1> : tensor<2xi32>",
+                            "dense<2> : tensor<2xi32>"}) {
+    // Each in a context of its own.
+    Network network(withAttribute(value));
+    Network same(withAttribute(value));
+    const int64_t kind = OpKinds(numbers).of(network.layer("a"));
+    EXPECT_EQ(kind, OpKinds(numbers).of(same.layer("a"))) << value;
+    EXPECT_TRUE(known.insert(kind).second) << value;
+  }
 }
 
 constexpr const char *kTwoPools = R"(

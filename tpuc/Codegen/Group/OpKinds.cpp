@@ -37,28 +37,119 @@ private:
   SmallVector<uint64_t, 32> words;
 };
 
-/// The same in words, which hold in any context.
-class TextKey {
+/// By what they say, which holds in any context. What takes long to write as text are their
+/// numbers: of the usual attributes and types these are taken as they are, each behind the kind of
+/// it and how many follow. The others, of which there are few, are text.
+class ContentKey {
 public:
-  explicit TextKey(MLIRContext *context) : state(context) {}
+  explicit ContentKey(MLIRContext *context) : context(context) {}
 
-  void add(OperationName name) { stream << name.getStringRef() << '\0'; }
-  void add(Attribute attribute) {
-    attribute.print(stream, state);
-    stream << '\0';
-  }
-  void add(Type type) {
-    type.print(stream, state);
-    stream << '\0';
-  }
-  void add(uint64_t number) { stream << number << '\0'; }
-  StringRef bytes() const { return text; }
+  void add(OperationName name) { addText(name.getStringRef()); }
+  void add(Attribute attribute);
+  void add(Type type);
+  void add(uint64_t number) { addBytes(&number, sizeof(number)); }
+  StringRef bytes() const { return content; }
 
 private:
-  AsmState state;
-  SmallString<512> text;
-  llvm::raw_svector_ostream stream{text};
+  enum Kind : uint8_t {
+    None,
+    Text,
+    Dictionary,
+    Array,
+    Integer,
+    Float,
+    String,
+    Numbers,
+    Tensor,
+    Plain
+  };
+
+  void begin(Kind kind) { content.push_back(static_cast<char>(kind)); }
+  void addBytes(const void *bytes, size_t count) {
+    content.append(StringRef(static_cast<const char *>(bytes), count));
+  }
+  void addText(StringRef text) {
+    add(uint64_t{text.size()});
+    content.append(text);
+  }
+  void addBits(const APInt &bits) {
+    add(uint64_t{bits.getNumWords()});
+    addBytes(bits.getRawData(), bits.getNumWords() * sizeof(APInt::WordType));
+  }
+  /// As text.
+  void addPrinted(auto what);
+
+  MLIRContext *context;
+  /// Only if anything is printed.
+  std::optional<AsmState> state;
+  SmallString<512> content;
 };
+
+void ContentKey::addPrinted(auto what) {
+  if (!state)
+    state.emplace(context);
+  SmallString<64> text;
+  llvm::raw_svector_ostream stream(text);
+  what.print(stream, *state);
+  begin(Text);
+  addText(text);
+}
+
+void ContentKey::add(Attribute attribute) {
+  if (!attribute) {
+    begin(None);
+  } else if (auto dictionary = dyn_cast<DictionaryAttr>(attribute)) {
+    begin(Dictionary);
+    add(uint64_t{dictionary.size()});
+    for (const NamedAttribute &each : dictionary) {
+      addText(each.getName());
+      add(each.getValue());
+    }
+  } else if (auto array = dyn_cast<ArrayAttr>(attribute)) {
+    begin(Array);
+    add(uint64_t{array.size()});
+    for (Attribute each : array)
+      add(each);
+  } else if (auto integer = dyn_cast<IntegerAttr>(attribute)) {
+    begin(Integer);
+    add(integer.getType());
+    addBits(integer.getValue());
+  } else if (auto number = dyn_cast<FloatAttr>(attribute)) {
+    begin(Float);
+    add(number.getType());
+    addBits(number.getValue().bitcastToAPInt());
+  } else if (auto text = dyn_cast<StringAttr>(attribute)) {
+    begin(String);
+    add(text.getType());
+    addText(text.getValue());
+  } else if (auto numbers = dyn_cast<DenseArrayAttr>(attribute)) {
+    begin(Numbers);
+    add(numbers.getElementType());
+    add(static_cast<uint64_t>(numbers.getSize()));
+    addBytes(numbers.getRawData().data(), numbers.getRawData().size());
+  } else {
+    addPrinted(attribute);
+  }
+}
+
+void ContentKey::add(Type type) {
+  if (auto tensor = dyn_cast<RankedTensorType>(type)) {
+    begin(Tensor);
+    add(static_cast<uint64_t>(tensor.getRank()));
+    addBytes(tensor.getShape().data(), tensor.getShape().size() * sizeof(int64_t));
+    add(tensor.getElementType());
+    add(tensor.getEncoding());
+  } else if (isa<FloatType, NoneType, IndexType>(type)) {
+    begin(Plain);
+    add(static_cast<uint64_t>(reinterpret_cast<uintptr_t>(type.getTypeID().getAsOpaquePointer())));
+  } else if (auto integer = dyn_cast<IntegerType>(type)) {
+    begin(Integer);
+    add(uint64_t{integer.getWidth()});
+    add(static_cast<uint64_t>(integer.getSignedness()));
+  } else {
+    addPrinted(type);
+  }
+}
 
 /// What the kind of an op depends on.
 template <typename Key> class Description {
@@ -121,9 +212,9 @@ template <typename Key> Description<Key>::Description(Operation *op, Key &key) :
 
 } // namespace
 
-int64_t KindNumbers::of(StringRef text) {
+int64_t KindNumbers::of(StringRef content) {
   const llvm::XXH128_hash_t hash =
-      llvm::xxh3_128bits({reinterpret_cast<const uint8_t *>(text.data()), text.size()});
+      llvm::xxh3_128bits({reinterpret_cast<const uint8_t *>(content.data()), content.size()});
   const std::lock_guard lock(mutex);
   return numbers
       .try_emplace(std::pair(hash.low64, hash.high64), static_cast<int64_t>(numbers.size()))
@@ -154,9 +245,9 @@ int64_t OpKinds::ofChanging(Operation *op) {
     if (const auto found = seen.find(place.bytes()); found != seen.end())
       return found->second;
   }
-  TextKey text(op->getContext());
-  Description(op, text);
-  const int64_t number = numbers->of(text.bytes());
+  ContentKey content(op->getContext());
+  Description(op, content);
+  const int64_t number = numbers->of(content.bytes());
   const std::lock_guard lock(mutex);
   return seen.try_emplace(place.bytes(), number).first->second;
 }

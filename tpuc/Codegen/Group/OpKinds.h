@@ -21,9 +21,9 @@ namespace tpuc::codegen {
 /// Numbers of kinds of ops, which are the same in all contexts. Several threads may ask at once.
 class KindNumbers {
 public:
-  /// The number of the kind that `text` describes, counted from 0 in the order in which kinds are
-  /// met.
-  int64_t of(llvm::StringRef text);
+  /// The number of the kind that `content` describes, counted from 0 in the order in which kinds
+  /// are met.
+  int64_t of(llvm::StringRef content);
 
 private:
   std::mutex mutex;
