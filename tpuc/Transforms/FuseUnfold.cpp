@@ -23,6 +23,7 @@
 #include "tpuc/Dialect/Top/IndexOps.h"
 #include "tpuc/Dialect/Top/MatrixOps.h"
 #include "tpuc/Dialect/Top/MovementOps.h"
+#include "tpuc/Dialect/Top/StructureOps.h"
 #include "tpuc/Transforms/Fusions.h"
 #include "tpuc/Transforms/HeadViews.h"
 #include "tpuc/Transforms/Matching.h"
