@@ -49,7 +49,8 @@ def Decompose : Pass<"decompose", "::mlir::ModuleOp"> {
     An op that the module's chip cannot compute as it stands becomes several others that give the
     same: recurrent cells get constants filled up to whole lines of lanes, and become one for each
     direction where the chip computes only one at once; reductions over separate dimensions, or by norms and logarithms, become a
-    transposition and reductions of rows; running sums products with a triangle; windows over three
+    transposition and reductions of rows; running sums products with a triangle; resizes by other than two neighbours
+    products with constants; windows over three
     dimensions two over fewer; convolutions with computed filters products with what lies under each
     tap; scatters by constant indices concatenations or gathers; products and convolutions whose
     sums are so long that no tile fits local memory parts of them, with F32 sums that are added;

@@ -131,10 +131,12 @@ def cosine(found, expected):
     return a @ b / length if length > 0 else float(np.allclose(a, b, atol=1e-3))
 
 
-class Checker:
+class Tools:
+    """Our programs on one network in a folder."""
+
     def __init__(self, tools, folder):
         self.tools, self.folder = pathlib.Path(tools).resolve(), pathlib.Path(folder)
-        self.wrong = self.refused = 0
+        self.wrong = 0
 
     def call(self, program, *options):
         subprocess.run([self.tools / program, *map(str, options)], cwd=self.folder, check=True,
@@ -144,12 +146,38 @@ class Checker:
         self.wrong += 1
         print(what)
 
-    def load(self, cases, seed):
-        """Imports the cases; gives what ONNX Runtime computes of them."""
-        model, values, every = network(cases, np.random.default_rng(seed))
+    def transform(self, model, values):
         onnx.save(model, self.folder / "net.onnx")
         np.savez(self.folder / "in.npz", **values)
         self.call("model_transform", "--model_def", "net.onnx", "--mlir", "top.mlir", "--model_name", "top")
+
+    def outputs(self, model):
+        self.call("model_runner", "--model", model, "--input", "in.npz", "--output", "out.npz")
+        return dict(np.load(self.folder / "out.npz"))
+
+    def compiled(self, mode):
+        """The outputs of the file for the bm1684x, which should have no layer on the host."""
+        table = []
+        if mode == "INT8":
+            (self.folder / "list").write_text("in.npz\n", encoding="utf-8")
+            self.call("run_calibration", "top.mlir", "--data_list", "list", "--cali_method", "max", "-o", "table")
+            table = ["--calibration_table", "table"]
+        self.call("model_deploy", "--mlir", "top.mlir", "--chip", "bm1684x", "--quantize", mode, *table,
+                  "--model", "out.bmodel", "--json", "deploy.json", "--skip_validation")
+        for layer in json.loads((self.folder / "deploy.json").read_text(encoding="utf-8"))["cpu_layers"]:
+            self.say(f"{mode}: {layer}")
+        return self.outputs("out.bmodel")
+
+
+class Checker(Tools):
+    """Counts the equations that differ, and those that ONNX Runtime refuses."""
+
+    refused = 0
+
+    def load(self, cases, seed):
+        """Imports the cases; gives what ONNX Runtime computes of them."""
+        model, values, every = network(cases, np.random.default_rng(seed))
+        self.transform(model, values)
         expected = {}
         for index, (equation, *shapes) in enumerate(cases):
             arrays = [every[f"x{index}_{place}"] for place in range(len(shapes))]
@@ -160,10 +188,6 @@ class Checker:
                 answer = np.einsum(equation, *arrays)
             expected[f"y{index}"] = answer
         return expected
-
-    def outputs(self, model):
-        self.call("model_runner", "--model", model, "--input", "in.npz", "--output", "out.npz")
-        return dict(np.load(self.folder / "out.npz"))
 
     def check_import(self, cases, expected):
         if "top.Einsum" in (self.folder / "top.mlir").read_text(encoding="utf-8"):
@@ -176,20 +200,9 @@ class Checker:
                 self.say(f"{case}: other numbers than ONNX Runtime's")
 
     def check_file(self, cases, expected, mode, least):
-        table = []
-        if mode == "INT8":
-            (self.folder / "list").write_text("in.npz\n", encoding="utf-8")
-            self.call("run_calibration", "top.mlir", "--data_list", "list", "--cali_method", "max", "-o", "table")
-            table = ["--calibration_table", "table"]
-        self.call("model_deploy", "--mlir", "top.mlir", "--chip", "bm1684x", "--quantize", mode, *table,
-                  "--model", "out.bmodel", "--json", "deploy.json", "--skip_validation")
-        report = json.loads((self.folder / "deploy.json").read_text(encoding="utf-8"))
-        for layer in report["cpu_layers"]:
-            self.say(f"{mode}: {layer} of {cases}")
-        found = self.outputs("out.bmodel")
+        found = self.compiled(mode)
         for index, case in enumerate(cases):
-            name = f"y{index}"
-            likeness = cosine(found[name], expected[name])
+            likeness = cosine(found[f"y{index}"], expected[f"y{index}"])
             if likeness < least:
                 self.say(f"{case} in {mode}: cosine {likeness:.4f}")
 

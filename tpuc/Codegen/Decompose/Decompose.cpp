@@ -31,12 +31,12 @@ using namespace tpuc::codegen;
 namespace {
 
 constexpr bool (*kDecompositions[])(OpMaker &) = {
-    decomposeRope,          decomposeLongIntegers, decomposeRecurrent,    decomposeReduce,
-    decomposeNormalize,     decomposeCumSum,       decomposeLayerNorm,    decomposeGroupNorm,
-    decomposeScale,         decomposeLRN,          decomposeManyOperands, decomposeClip,
-    decomposePower,         decomposeTrilu,        decomposeGather,       decomposeGatherND,
-    decomposeScatter,       decomposeMatMul,       decomposePool3d,       decomposeInstanceNorm,
-    decomposeComputedFilter};
+    decomposeRope,         decomposeLongIntegers,  decomposeRecurrent,    decomposeReduce,
+    decomposeNormalize,    decomposeCumSum,        decomposeLayerNorm,    decomposeGroupNorm,
+    decomposeScale,        decomposeLRN,           decomposeManyOperands, decomposeClip,
+    decomposePower,        decomposeTrilu,         decomposeGather,       decomposeGatherND,
+    decomposeResize,       decomposeScatter,       decomposeMatMul,       decomposePool3d,
+    decomposeInstanceNorm, decomposeComputedFilter};
 
 /// Of ops whose elements may be quantized: they stay what they are.
 constexpr bool (*kOfAnyType[])(OpMaker &) = {decomposeShuffledConv,    decomposeShuffleChannel,

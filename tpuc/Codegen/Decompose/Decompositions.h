@@ -133,6 +133,10 @@ bool decomposeColumnGather(OpMaker &maker);
 /// does not find, names another slice or none.
 bool decomposeGatherND(OpMaker &maker);
 
+/// Floats in other extents, of modes and dimensions that the chip has no kernel for: products with
+/// constants, one dimension after the other. Not where what lies outside of the input is a number.
+bool decomposeResize(OpMaker &maker);
+
 /// Concatenations of short pieces of many rows: as columns, where the chip joins these in local
 /// memory. Also of quantized tensors.
 bool decomposeNarrowConcat(OpMaker &maker);
