@@ -147,7 +147,9 @@ void RowsRewriter::run() {
     if (rows.form != HeadRows::Apart) {
       const HeadRows before = rows;
       const Value made = before.form == HeadRows::Channels ? rowsOfChannels(before.tensor)
-                                                           : asSample(before.tensor);
+                         : before.form == HeadRows::Planes
+                             ? asSamples(before.tensor, before.samples)
+                             : asSample(before.tensor);
       for (HeadRows &others : inputs)
         if (others.form == before.form && others.tensor == before.tensor) {
           others.tensor = made;

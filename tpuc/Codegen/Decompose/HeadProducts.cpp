@@ -12,6 +12,7 @@
 #include "tpuc/Codegen/Decompose/OpMaker.h"
 #include "tpuc/Codegen/Decompose/PickedParts.h"
 #include "tpuc/Codegen/Decompose/RewriteOps.h"
+#include "tpuc/Codegen/Decompose/SampleRows.h"
 #include "tpuc/Codegen/Group/WindowCost.h"
 #include "tpuc/Codegen/Layers.h"
 #include "tpuc/Dialect/Top/OpTraits.h"
@@ -175,6 +176,10 @@ Value RowsOfHeads::rowsAnew(Value heads) {
     HeadRows apart = *found;
     if (apart.form == HeadRows::SampleTurned)
       return {};
+    if (apart.form == HeadRows::Planes) {
+      apart.tensor = asSamples(apart.tensor, apart.samples);
+      apart.form = HeadRows::Apart;
+    }
     if (apart.form == HeadRows::Channels) {
       apart.tensor = rowsOfChannels(apart.tensor);
       apart.form = HeadRows::Apart;

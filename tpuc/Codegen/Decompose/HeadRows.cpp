@@ -68,14 +68,19 @@ std::optional<HeadRows> reshapedRows(Value value, ArrayRef<int64_t> dims, int64_
   const bool areApart =
       rows.getRank() == 3 && rows.getShape()[0] == dims[0] && rows.getShape()[1] == dims[1];
   const bool isTurned = !areApart && dims[0] == 1 && isSampleTurned(reshape.getInput(), dims[1]);
-  if (!areApart && !isTurned)
-    return std::nullopt;
   const int64_t width = dims[dims.size() - 2] * dims.back();
+  const bool arePlanes = rows.getRank() > 3 && rows.getShape()[0] == dims[0] &&
+                         rows.getShape().back() == ShapedType::getNumElements(dims.drop_front(2));
+  if (!areApart && !isTurned && !arePlanes)
+    return std::nullopt;
   HeadRows found{.tensor = reshape.getInput(),
                  .begin = part * width,
                  .width = width,
                  .cast = {},
-                 .form = isTurned ? HeadRows::SampleTurned : HeadRows::Apart};
+                 .form = isTurned   ? HeadRows::SampleTurned
+                         : areApart ? HeadRows::Apart
+                                    : HeadRows::Planes,
+                 .samples = dims[0]};
   // Rows may be parts of longer ones.
   const int64_t last = rows.getRank() - 1;
   std::optional<Picked> longer = splitPart(found.tensor, last);
@@ -152,16 +157,22 @@ std::optional<HeadRows> codegen::rowsOfHeads(Value heads) {
     return reshapedRows(picked->from, {batch, rows, all.getDimSize(2), number, width},
                         picked->begin);
   }
-  const std::optional<Picked> picked = pickedPart(heads, 0);
-  auto permute = picked ? picked->from.getDefiningOp<tpu::PermuteOp>() : tpu::PermuteOp();
-  const RankedTensorType all = permute ? staticType(permute.getOutput()) : RankedTensorType();
-  if (!all || !hasOrder(permute, {2, 0, 3, 1, 4}))
-    return std::nullopt;
-  const int64_t parts = all.getShape()[0];
-  if (picked->begin < 0 || picked->begin >= parts)
-    return std::nullopt;
-  return reshapedRows(permute.getInput(), {dims[0], dims[2], parts, dims[1], dims[3]},
-                      picked->begin);
+  // Parts may stand in front of samples, heads or rows.
+  for (int64_t axis : {0, 1, 2}) {
+    const std::optional<Picked> picked = pickedPart(heads, axis);
+    auto permute = picked ? picked->from.getDefiningOp<tpu::PermuteOp>() : tpu::PermuteOp();
+    const RankedTensorType all = permute ? staticType(permute.getOutput()) : RankedTensorType();
+    SmallVector<int64_t> order = {0, 3, 1, 4};
+    order.insert(order.begin() + axis, 2);
+    if (!all || !hasOrder(permute, order))
+      continue;
+    const int64_t parts = all.getShape()[static_cast<size_t>(axis)];
+    if (picked->begin < 0 || picked->begin >= parts)
+      return std::nullopt;
+    return reshapedRows(permute.getInput(), {dims[0], dims[2], parts, dims[1], dims[3]},
+                        picked->begin);
+  }
+  return std::nullopt;
 }
 
 static Location named(OpBuilder &builder, Value like, StringRef what) {

@@ -26,7 +26,10 @@ struct HeadRows {
     Apart,
     SampleTurned, ///< The only sample stands behind its rows (isSampleTurned).
     Channels,     ///< Rows are columns (rowsOfChannels).
+    Planes,       ///< The rows of a sample are several dimensions (asSamples).
   } form = Apart;
+  /// How many samples there are.
+  int64_t samples = 1;
   /// Windows that attend each by itself.
   int64_t windows = 1;
 };

@@ -55,6 +55,17 @@ static bool isByRows(Operation *op) {
          !product.getLeftTranspose();
 }
 
+Value codegen::asSamples(Value rows, int64_t samples) {
+  const RankedTensorType type = staticType(rows);
+  const int64_t width = type.getShape().back();
+  const RankedTensorType wanted =
+      type.clone({samples, type.getNumElements() / (samples * width), width});
+  OpBuilder builder(rows.getContext());
+  Operation *op = rows.getDefiningOp();
+  const std::string name = op ? tensorNames(op)[0] : "";
+  return reshaped(builder, rows, wanted, NameLoc::get(builder.getStringAttr(name + "_samples")));
+}
+
 Value codegen::asSample(Value value) {
   const RankedTensorType wanted = sampleType(value);
   Operation *op = value.getDefiningOp();

@@ -24,6 +24,9 @@ bool isSampleTurned(mlir::Value value, int64_t rows);
 /// ```
 mlir::Value asSample(mlir::Value value);
 
+/// Rows [..., W] as those of so many samples, [samples, T, W].
+mlir::Value asSamples(mlir::Value rows, int64_t samples);
+
 /// Rows [B, T, W] as windows [B * windows, T / windows, W] that follow each other.
 mlir::Value asWindows(mlir::Value rows, int64_t windows);
 
