@@ -38,6 +38,7 @@ llvm::ArrayRef<Fusion> padFusions();
 llvm::ArrayRef<Fusion> rearrangeFusions();
 llvm::ArrayRef<Fusion> recurrentFusions();
 llvm::ArrayRef<Fusion> ropeFusions();
+llvm::ArrayRef<Fusion> scatterFusions();
 llvm::ArrayRef<Fusion> sequenceFusions();
 llvm::ArrayRef<Fusion> sumFusions();
 llvm::ArrayRef<Fusion> unfoldFusions();

@@ -28,8 +28,8 @@ template <typename Visit> static void forEachFusion(Visit &&visit) {
   for (ArrayRef<Fusion> table :
        {activationFusions(), attentionFusions(), constantFusions(), convolutionFusions(),
         einsumFusions(), headFusions(), mixedHeadFusions(), movementFusions(), normFusions(),
-        padFusions(), rearrangeFusions(), recurrentFusions(), ropeFusions(), sequenceFusions(),
-        sumFusions(), unfoldFusions()})
+        padFusions(), rearrangeFusions(), recurrentFusions(), ropeFusions(), scatterFusions(),
+        sequenceFusions(), sumFusions(), unfoldFusions()})
     for (const Fusion &each : table)
       visit(each);
 }
