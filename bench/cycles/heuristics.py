@@ -29,8 +29,8 @@ VARIANTS = {"groups": ("0", []), "search": ("1", [])} | {
     for name in ("resident-constants", "early-constants", "overlap", "least-work", "urgent-transfers",
                  "in-place-concat", "narrow-concat", "column-gather", "fold-depths", "late-permutes", "op-reorder", "merge-groups",
                  "pack-rows", "lut-to-arith", "transpose-in-groups", "fold-transpose-into-store",
-                 "permute-by-transposes", "hoist-outputs", "fold-head-reshapes", "join-convolutions",
-                 "split-convolutions")}
+                 "gather-rows", "permute-by-transposes", "hoist-outputs", "fold-head-reshapes",
+                 "join-convolutions", "split-convolutions")}
 SAME = "="
 
 

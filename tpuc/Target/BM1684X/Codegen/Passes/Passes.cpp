@@ -17,6 +17,7 @@ namespace tpuc::bm1684x::backend {
 #define GEN_PASS_DEF_PACKROWS
 #define GEN_PASS_DEF_TRANSPOSEINGROUPS
 #define GEN_PASS_DEF_FOLDTRANSPOSEINTOSTORE
+#define GEN_PASS_DEF_GATHERROWS
 #define GEN_PASS_DEF_PERMUTEBYTRANSPOSES
 #include "tpuc/Target/BM1684X/Codegen/Passes/Passes.h.inc"
 } // namespace tpuc::bm1684x::backend
@@ -57,6 +58,7 @@ template struct OwnPass<impl::LutToArithBase, lutToArith>;
 template struct OwnPass<impl::PackRowsBase, packRows>;
 template struct OwnPass<impl::TransposeInGroupsBase, transposeInGroups>;
 template struct OwnPass<impl::FoldTransposeIntoStoreBase, foldTransposeIntoStore>;
+template struct OwnPass<impl::GatherRowsBase, gatherRows>;
 template struct OwnPass<impl::PermuteByTransposesBase, permuteByTransposes>;
 
 } // namespace
@@ -72,6 +74,7 @@ ArrayRef<OptionalPass> ownPasses() {
       {Stage::Refine, [] { return createTransposeInGroups(); }},
       {Stage::Refine, [] { return createFoldTransposeIntoStore(); }},
       // What a store permutes costs nothing.
+      {Stage::Refine, [] { return createGatherRows(); }},
       {Stage::Refine, [] { return createPermuteByTransposes(); }},
   };
   return kPasses;

@@ -31,6 +31,7 @@ Expected<void> lutToArith(mlir::ModuleOp module, const codegen::Backend &backend
 Expected<void> packRows(mlir::ModuleOp module, const codegen::Backend &backend);
 Expected<void> transposeInGroups(mlir::ModuleOp module, const codegen::Backend &backend);
 Expected<void> foldTransposeIntoStore(mlir::ModuleOp module, const codegen::Backend &backend);
+Expected<void> gatherRows(mlir::ModuleOp module, const codegen::Backend &backend);
 Expected<void> permuteByTransposes(mlir::ModuleOp module, const codegen::Backend &backend);
 
 } // namespace tpuc::bm1684x::backend
