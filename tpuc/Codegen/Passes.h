@@ -30,6 +30,8 @@ struct GenerationOptions {
   int64_t searchSeconds = 0;
   /// 0: as many as the process may run on.
   unsigned numThreads = 0;
+  /// The module is only measured: its places in global memory may take more of it.
+  bool isMeasured = false;
   /// Layers are divided where that saves global memory (--divide-ops).
   bool dividesOps = false;
   /// What is left out, by name (Heuristics.h).

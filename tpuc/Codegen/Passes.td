@@ -205,6 +205,10 @@ def AddressAssign : Pass<"address-assign", "::mlir::ModuleOp"> {
     outputs apart, it gets `module.input_addr`, `module.output_addr` and their sizes, too.
     `module.state` becomes TPU_ADDRESSED.
   }];
+  let options = [
+    Option<"isQuick", "quick", "bool", /*default=*/"false",
+           "Take the first places that are found, which may need more memory">
+  ];
 }
 
 def Codegen : Pass<"codegen", "::mlir::ModuleOp"> {

@@ -151,6 +151,7 @@ Expected<MeasuredNetwork> DeployRun::measureWith(ModuleOp module, int opt) const
     return propagate(backend);
   codegen::GenerationOptions generation = options.codegen;
   generation.opt = opt;
+  generation.isMeasured = true;
   // What becomes the file is checked; this goes away.
   const auto addPasses = [&](OpPassManager &manager) {
     codegen::addCodegen(manager, **backend, generation);
@@ -180,6 +181,18 @@ Expected<MeasuredNetwork> DeployRun::measureMade(int opt) const {
     return MeasuredNetwork{*summary.modelFile, std::ssize(summary.cpuLayers),
                            castCyclesOf(*lowered->module, *summary.modelFile)};
   return measureWith(*lowered->module, opt);
+}
+
+/// What the lowered network takes with groups by estimate.
+Expected<void> DeployRun::measureLowered() {
+  Expected<MeasuredNetwork> measured = measureWith(*lowered->module, kQuickOpt);
+  // What was packed for it is not needed any more.
+  if (Expected<void> read = readWritten(*lowered->module, files.front()); !read)
+    return read;
+  if (!measured)
+    return propagate(measured);
+  quick.emplace(std::move(*measured));
+  return {};
 }
 
 /// Interpolates pictures that are scaled by products, if that takes fewer cycles.
@@ -225,20 +238,12 @@ Expected<void> DeployRun::keepBudgetFirst() {
   if (options.codegen.opt <= kQuickOpt || lowering.strict || !lowering.scheme.isQuantized() ||
       !compiles() || scalesPictures() || !floatShare(*lowered->module, *top.module, nullptr))
     return {};
-  const auto measureLowered = [&]() -> Expected<ModelFileReport> {
-    Expected<ModelFileReport> report = measure(*lowered->module);
-    // What was packed for it is not needed any more.
-    if (Expected<void> read = readWritten(*lowered->module, files.front()); !read)
-      return propagate(read);
-    return report;
-  };
-  Expected<ModelFileReport> made = measureLowered();
-  if (!made)
+  if (!measureLowered())
     return {};
   makeBudget(/*isQuick=*/true);
-  while (made && (!summary.report || summary.report->numFailed() == 0)) {
+  while (quick && (!summary.report || summary.report->numFailed() == 0)) {
     Expected<std::optional<FloatStep>> step =
-        budget->stepToGiveUp(*lowered->module, lowering, *made);
+        budget->stepToGiveUp(*lowered->module, lowering, quick->file);
     if (!step)
       return propagate(step);
     if (!*step)
@@ -246,14 +251,15 @@ Expected<void> DeployRun::keepBudgetFirst() {
     llvm::append_range(lowering.onIntegers, (*step)->layers);
     if (Expected<void> done = lowerAnew(); !done)
       return done;
-    made = measureLowered();
+    // What cannot be measured is left as it is.
+    (void)measureLowered();
   }
   return {};
 }
 
 /// Floats by need may cost at most `floatBudget` of the cycles of integers throughout.
 Expected<void> DeployRun::keepBudget() {
-  if (lowering.strict || budget)
+  if (lowering.strict || budget || areFloatsTried)
     return {};
   makeBudget(options.codegen.opt <= kQuickOpt);
   while (summary.modelFile) {
@@ -292,31 +298,70 @@ std::set<std::string> DeployRun::layersByNeed() const {
   return needed;
 }
 
-/// Where the code generator may search, layers that take fewer cycles in wider floats are in these.
-Expected<void> DeployRun::useFasterLayers() {
-  if (!summary.modelFile || options.codegen.opt <= kQuickOpt || lowering.strict ||
-      lowering.scheme.activation == DataType::F32)
-    return {};
+/// Whether layers are to be in wider floats where they take fewer cycles so: the code generator
+/// may search, and they were not tried before.
+bool DeployRun::mayUseFloats() const {
+  return compiles() && !areFloatsTried && options.codegen.opt > kQuickOpt && !lowering.strict &&
+         lowering.scheme.activation != DataType::F32 &&
+         (!summary.report || summary.report->numFailed() == 0);
+}
+
+/// How the network is lowered so that it takes fewer cycles; none if it takes the fewest as it is,
+/// `made` if that is known.
+std::optional<LoweringOptions>
+DeployRun::fasterLowering(std::optional<MeasuredNetwork> made) const {
   const int opt = std::min(options.codegen.opt, kCompleteOpt);
-  Expected<MeasuredNetwork> made = measureMade(opt);
-  if (!made)
-    return propagate(made);
   const auto measureThese = [&](const LoweringOptions &wanted,
                                 bool isQuick) -> Expected<MeasuredNetwork> {
+    if (isQuick && quick && wanted.fasterInF16.empty() && wanted.fasterInF32.empty())
+      return *quick;
     Expected<Network> network = lowerForCycles(wanted);
     if (!network)
       return propagate(network);
     return measureWith(*network->module, isQuick ? kQuickOpt : opt);
   };
-  std::optional<LoweringOptions> found =
-      searchWiderFloats({.top = *top.module,
-                         .target = *target,
-                         .lowering = lowering,
-                         .made = *made,
-                         .kept = layersToKeep(),
-                         .needed = layersByNeed(),
-                         .measure = measureThese,
-                         .mayDivide = summary.weightBytes <= kMostDividedWeights});
+  return searchWiderFloats({.top = *top.module,
+                            .target = *target,
+                            .lowering = lowering,
+                            .made = std::move(made),
+                            .kept = layersToKeep(),
+                            .needed = layersByNeed(),
+                            .measure = measureThese,
+                            .mayDivide = summary.weightBytes <= kMostDividedWeights});
+}
+
+/// Layers that take fewer cycles in wider floats are in these before groups are searched, where
+/// nothing has to be known of the file for that: neither what resizes pictures faster nor which
+/// floats are needed is open, and the network compiles as it is. With many bytes of weights, bounds
+/// of what the file takes mostly say that wider floats are slower.
+Expected<void> DeployRun::useFasterLayersFirst() {
+  const bool isOpen = scalesPictures() || summary.weightBytes > kMostDividedWeights ||
+                      (!budget && floatShare(*lowered->module, *top.module, nullptr));
+  if (!mayUseFloats() || isOpen || (!quick && !measureLowered()))
+    return {};
+  areFloatsTried = true;
+  std::optional<LoweringOptions> found = fasterLowering(/*made=*/std::nullopt);
+  if (!found)
+    return {};
+  std::swap(lowering, *found);
+  if (Expected<void> done = lowerAnew(); !done)
+    return done;
+  if (!summary.report || summary.report->numFailed() == 0)
+    return {};
+  // It is below the tolerance so.
+  std::swap(lowering, *found);
+  return lowerAnew();
+}
+
+/// The same behind what is decided by the file.
+Expected<void> DeployRun::useFasterLayers() {
+  if (!mayUseFloats() || !summary.modelFile)
+    return {};
+  areFloatsTried = true;
+  Expected<MeasuredNetwork> made = measureMade(std::min(options.codegen.opt, kCompleteOpt));
+  if (!made)
+    return propagate(made);
+  std::optional<LoweringOptions> found = fasterLowering(std::move(*made));
   return found ? makeAnewIfClose(std::move(*found)) : Expected<void>();
 }
 

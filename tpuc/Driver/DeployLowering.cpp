@@ -115,7 +115,8 @@ Expected<Network> DeployRun::lowerAs(const LoweringOptions &wanted,
     addFusion(manager);
     addLowering(manager, wanted);
   };
-  Expected<void> run = runPasses(*network.module, addPasses, remarks);
+  // What becomes the file is checked; networks that are only measured go away.
+  Expected<void> run = runPasses(*network.module, addPasses, remarks, !wanted.forCycles);
   if (run)
     return network;
   // What is said about the whole module names the file that it is about.
@@ -252,6 +253,7 @@ Expected<void> DeployRun::compare() {
 Expected<void> DeployRun::lowerAnew() {
   summary.report.reset();
   files.clear();
+  quick.reset();
   for (auto step : {&DeployRun::lower, &DeployRun::write, &DeployRun::compare})
     if (Expected<void> done = (this->*step)(); !done)
       return propagate(done);

@@ -60,13 +60,17 @@ private:
   Expected<ModelFileReport> measure(mlir::ModuleOp module) const;
   Expected<MeasuredNetwork> measureWith(mlir::ModuleOp module, int opt) const;
   Expected<MeasuredNetwork> measureMade(int opt) const;
+  Expected<void> measureLowered();
   bool scalesPictures();
+  bool mayUseFloats() const;
   void makeBudget(bool isQuick);
   Expected<void> keepBudgetFirst();
   Expected<void> keepBudget();
   std::set<std::string> layersToKeep() const;
   std::set<std::string> layersByNeed() const;
   Expected<void> useFasterResize();
+  std::optional<LoweringOptions> fasterLowering(std::optional<MeasuredNetwork> made) const;
+  Expected<void> useFasterLayersFirst();
   Expected<void> useFasterLayers();
   Expected<void> commit();
   Expected<void> diagnose();
@@ -104,6 +108,10 @@ private:
   std::map<std::string, QuantScheme> floatLayers;
   std::optional<OutputFile> floatTable;
   std::optional<FloatBudget> budget;
+  /// What the lowered network takes with groups by estimate, once it was measured.
+  std::optional<MeasuredNetwork> quick;
+  /// Whether layers were tried in wider floats.
+  bool areFloatsTried = false;
   TensorMap inputs;
   ValidationOptions validation;
   /// Every tensor of the Top module, once they were needed.

@@ -16,17 +16,10 @@
 using namespace mlir;
 using namespace tpuc;
 
-/// A search tries much in networks of fewer commands, and may bring one more than another. Of what
-/// it brought one network of more, another one may gain so many times as much, and this part
-/// of the cycles beside.
-static constexpr double kMoreGain = 2, kLeastGain = 0.002;
+/// Networks of so many commands are looked at less: each look takes long.
 static constexpr int64_t kManyCommands = 12'000;
-/// The same of networks of fewer commands, down to so many.
-static constexpr double kMoreGainOfSome = 4, kLeastGainOfSome = 0.02;
-static constexpr int64_t kSomeCommands = 2'000;
-/// No search makes the engine that computes work for less than this part of what it does by
-/// estimated groups.
-static constexpr double kLeastWork = 0.97;
+/// What takes so many times the cycles of the fastest becomes no faster.
+static constexpr double kFar = 1.15;
 /// A division has to save this part of the cycles by the estimate, else it is not measured.
 static constexpr double kLeastSaving = 0.01;
 /// Casts of small tensors take longer for each element than others would: networks are also divided
@@ -169,92 +162,119 @@ static std::vector<std::string> lighterLayers(func::FuncOp main, const std::set<
   return lighter;
 }
 
-bool Prospects::isLong() const { return measureQuickly && made.commands >= kManyCommands; }
+namespace {
 
-bool Prospects::isLimited() const { return measureQuickly && made.commands >= kSomeCommands; }
+/// Ways to divide a network between types, and which of them is the best.
+class LayerSearch {
+public:
+  LayerSearch(const FasterLayersRequest &request, func::FuncOp main);
 
-Expected<bool> Prospects::mayBeFaster(const ModelFileReport &quick, double close) {
-  const auto cycles = double(made.cycles);
-  const double ratio = double(quick.cycles) / cycles;
-  if (ratio * quick.computeBusy * kLeastWork >= 1)
-    return false;
-  if (ratio < 1 || ratio >= close || !isLimited())
-    return ratio < close;
-  if (!limit) {
-    Expected<MeasuredNetwork> own = measureQuickly();
-    if (!own)
-      return propagate(own);
-    const double gain = double(own->file.cycles) / cycles - 1;
-    limit = 1 + (isLong() ? kLeastGain : kLeastGainOfSome) +
-            (isLong() ? kMoreGain : kMoreGainOfSome) * std::max(gain, 0.0);
+  Expected<FasterLayers> run();
+
+private:
+  using Names = std::vector<std::string>;
+
+  Expected<void> look(Names names);
+  /// Whether it takes far longer than the fastest.
+  bool isFar(const MeasuredNetwork &network) const;
+  Expected<void> lookAtDivisions();
+  Expected<void> lookAtOthers();
+  FasterLayers best();
+
+  const FasterLayersRequest &request;
+  func::FuncOp main;
+  std::set<std::string> kept;
+  /// Layers that may be in wider floats: without those that are needed, and with them.
+  Names all, whole;
+  /// What the network takes with layers in wider floats; at first with `all`.
+  std::vector<FasterLayers> looks;
+};
+
+} // namespace
+
+LayerSearch::LayerSearch(const FasterLayersRequest &request, func::FuncOp main)
+    : request(request), main(main), kept(request.fixed) {
+  kept.insert(request.needed.begin(), request.needed.end());
+  for (const std::string &name : layerNames(main)) {
+    if (!request.fixed.contains(name))
+      whole.push_back(name);
+    if (!kept.contains(name))
+      all.push_back(name);
   }
-  return ratio < std::min(close, *limit);
+}
+
+Expected<void> LayerSearch::look(Names names) {
+  Expected<MeasuredNetwork> measured = request.measure(names);
+  if (!measured)
+    return propagate(measured);
+  looks.push_back({std::move(names), std::move(*measured)});
+  return {};
+}
+
+bool LayerSearch::isFar(const MeasuredNetwork &network) const {
+  int64_t least = request.made.file.cycles;
+  for (const FasterLayers &each : looks)
+    least = std::min(least, each.network.file.cycles);
+  return double(network.file.cycles) >= kFar * double(least);
+}
+
+Expected<void> LayerSearch::lookAtDivisions() {
+  const ModelFileReport &made = request.made.file;
+  const auto castCycles = {1.0, kCheapCast};
+  for (const double part : ArrayRef(castCycles).take_front(made.commands < kManyCommands ? 2 : 1)) {
+    Division division(main, kept, made, looks.front().network.file, part * request.made.castCycles);
+    auto [some, saving] = division.best();
+    if (saving <= kLeastSaving * double(made.cycles) || some.size() >= all.size() ||
+        some == looks.back().names)
+      continue;
+    if (Expected<void> done = look(std::move(some)); !done)
+      return done;
+    if (isFar(looks.back().network))
+      break;
+  }
+  return {};
+}
+
+/// What is needed together with all others, and the lighter ones by themselves.
+Expected<void> LayerSearch::lookAtOthers() {
+  Names lighter;
+  if (request.triesLighter)
+    lighter = lighterLayers(main, kept, request.made.file, looks.front().network.file);
+  if (whole.size() > all.size() && !isFar(looks.front().network))
+    if (Expected<void> done = look(whole); !done)
+      return done;
+  if (lighter.empty() || lighter.size() >= all.size())
+    return {};
+  return look(std::move(lighter));
+}
+
+/// Of what takes fewer cycles than the network as it is, by both sets of parameters if there is
+/// any.
+FasterLayers LayerSearch::best() {
+  FasterLayers best{{}, request.made};
+  bool isFaster = false;
+  for (FasterLayers &each : looks) {
+    const bool isSure = each.network.isFasterThan(request.made);
+    if ((isSure && !isFaster) ||
+        (isSure == isFaster && each.network.takesFewerCyclesThan(best.network)))
+      best = std::move(each);
+    isFaster |= isSure;
+  }
+  return best;
+}
+
+Expected<FasterLayers> LayerSearch::run() {
+  if (Expected<void> done = look(all); !done)
+    return propagate(done);
+  for (auto step : {&LayerSearch::lookAtDivisions, &LayerSearch::lookAtOthers})
+    if (Expected<void> done = (this->*step)(); !done)
+      return propagate(done);
+  return best();
 }
 
 Expected<FasterLayers> tpuc::fasterLayers(const FasterLayersRequest &request) {
   Expected<func::FuncOp> main = top::mainFunction(request.top);
   if (!main)
     return FasterLayers{{}, request.made};
-  const ModelFileReport &made = request.made.file;
-  std::set<std::string> kept = request.fixed;
-  kept.insert(request.needed.begin(), request.needed.end());
-  std::vector<std::string> all, whole;
-  for (const std::string &name : layerNames(*main)) {
-    if (!request.fixed.contains(name))
-      whole.push_back(name);
-    if (!kept.contains(name))
-      all.push_back(name);
-  }
-  Expected<MeasuredNetwork> wide = request.measure(all, /*isQuick=*/true);
-  if (!wide)
-    return propagate(wide);
-  Prospects prospects(made, request.measureQuickly);
-  std::vector<std::vector<std::string>> divisions;
-  for (const double part : {1.0, kCheapCast}) {
-    if (prospects.isLong() && part != 1)
-      continue;
-    Division division(*main, kept, made, wide->file, part * request.made.castCycles);
-    auto [some, saving] = division.best();
-    if (saving > kLeastSaving * double(made.cycles) && some.size() < all.size() &&
-        !llvm::is_contained(divisions, some))
-      divisions.push_back(std::move(some));
-  }
-  Expected<bool> isWideClose = prospects.mayBeFaster(wide->file);
-  if (!isWideClose)
-    return propagate(isWideClose);
-  std::vector<const std::vector<std::string> *> tried;
-  for (const std::vector<std::string> &some : divisions)
-    tried.push_back(&some);
-  if (*isWideClose)
-    tried.push_back(&all);
-  if (*isWideClose && whole.size() > all.size())
-    tried.push_back(&whole);
-  const std::vector<std::string> lighter = request.triesLighter
-                                               ? lighterLayers(*main, kept, made, wide->file)
-                                               : std::vector<std::string>();
-  if (!lighter.empty() && lighter.size() < all.size())
-    tried.push_back(&lighter);
-  FasterLayers best{{}, request.made};
-  FasterLayers promising = best;
-  for (const std::vector<std::string> *layers : tried) {
-    if (layers != &all && prospects.isLimited()) {
-      Expected<MeasuredNetwork> quick = request.measure(*layers, /*isQuick=*/true);
-      Expected<bool> isClose = quick ? prospects.mayBeFaster(quick->file) : propagate(quick);
-      if (!isClose)
-        return propagate(isClose);
-      if (!*isClose)
-        continue;
-    }
-    // What is faster with groups by estimate is so with better ones, too.
-    const bool isKnown = request.isLast && layers == &all && wide->isFasterThan(best.network);
-    Expected<MeasuredNetwork> measured =
-        isKnown ? wide : request.measure(*layers, /*isQuick=*/false);
-    if (!measured)
-      return propagate(measured);
-    if (measured->isFasterThan(best.network))
-      best = {*layers, std::move(*measured)};
-    else if (measured->takesFewerCyclesThan(promising.network))
-      promising = {*layers, std::move(*measured)};
-  }
-  return best.names.empty() && !request.isLast ? promising : best;
+  return LayerSearch(request, *main).run();
 }

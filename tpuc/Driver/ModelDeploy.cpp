@@ -381,11 +381,13 @@ Expected<ModelDeploySummary> DeployRun::run() {
     return std::move(summary);
   }
   Expected<void> (DeployRun::*const steps[])() = {
-      &DeployRun::readTop,         &DeployRun::checkInputs,     &DeployRun::readTestInput,
-      &DeployRun::lower,           &DeployRun::write,           &DeployRun::compare,
-      &DeployRun::keepBudgetFirst, &DeployRun::generate,        &DeployRun::useFasterResize,
-      &DeployRun::keepBudget,      &DeployRun::useFasterLayers, &DeployRun::commit,
-      &DeployRun::diagnose};
+      &DeployRun::readTop,         &DeployRun::checkInputs,
+      &DeployRun::readTestInput,   &DeployRun::lower,
+      &DeployRun::write,           &DeployRun::compare,
+      &DeployRun::keepBudgetFirst, &DeployRun::useFasterLayersFirst,
+      &DeployRun::generate,        &DeployRun::useFasterResize,
+      &DeployRun::keepBudget,      &DeployRun::useFasterLayers,
+      &DeployRun::commit,          &DeployRun::diagnose};
   for (auto step : steps)
     if (Expected<void> done = (this->*step)(); !done)
       return propagate(done);

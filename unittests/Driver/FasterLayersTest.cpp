@@ -38,14 +38,14 @@ struct FasterLayersTest : ::testing::Test {
 
   /// Of a network that takes 100 cycles, 200 by the conservative parameters, and `wide` with all
   /// layers in wider floats.
-  std::vector<std::string> found(const MeasuredNetwork &wide, bool isLast) {
+  std::vector<std::string> found(const MeasuredNetwork &wide) {
     const MeasuredNetwork made = taking(100, 200);
-    Expected<FasterLayers> layers =
-        fasterLayers({.top = *module,
-                      .made = made,
-                      .measure = [&](const std::vector<std::string> &,
-                                     bool) -> Expected<MeasuredNetwork> { return wide; },
-                      .isLast = isLast});
+    Expected<FasterLayers> layers = fasterLayers(
+        {.top = *module,
+         .made = made,
+         .measure = [&](const std::vector<std::string> &) -> Expected<MeasuredNetwork> {
+           return wide;
+         }});
     EXPECT_TRUE(layers);
     EXPECT_EQ(layers->network.file.cycles, layers->names.empty() ? 100 : wide.file.cycles);
     return layers->names;
@@ -54,17 +54,79 @@ struct FasterLayersTest : ::testing::Test {
 
 TEST_F(FasterLayersTest, TakesWhatIsFasterByBothParameters) {
   const std::vector<std::string> all = {"b", "c"};
-  EXPECT_EQ(found(taking(90, 200), false), all);
-  EXPECT_EQ(found(taking(90, 200), true), all);
-  EXPECT_TRUE(found(taking(100, 190), false).empty());
-  EXPECT_TRUE(found(taking(90, 190, /*hostLayers=*/1), false).empty());
+  EXPECT_EQ(found(taking(90, 200)), all);
+  EXPECT_TRUE(found(taking(100, 190)).empty());
+  EXPECT_TRUE(found(taking(90, 190, /*hostLayers=*/1)).empty());
 }
 
-TEST_F(FasterLayersTest, KeepsWhatStillWiderFloatsMayMend) {
+TEST_F(FasterLayersTest, KeepsWhatASearchOrStillWiderFloatsMayMend) {
   const std::vector<std::string> all = {"b", "c"};
-  EXPECT_EQ(found(taking(90, 201), false), all);
-  EXPECT_TRUE(found(taking(90, 201), true).empty());
-  EXPECT_TRUE(found(taking(90, 201, /*hostLayers=*/1), false).empty());
+  EXPECT_EQ(found(taking(90, 201)), all);
+  EXPECT_TRUE(found(taking(90, 201, /*hostLayers=*/1)).empty());
+}
+
+constexpr const char *kThreeLayers = R"(
+  func.func @main(%a: tensor<4xf32>) -> tensor<4xf32> {
+    %b = "top.Exp"(%a) : (tensor<4xf32>) -> tensor<4xf32> loc("b")
+    %c = "top.Exp"(%b) : (tensor<4xf32>) -> tensor<4xf32> loc("c")
+    %d = "top.Exp"(%c) : (tensor<4xf32>) -> tensor<4xf32> loc("d")
+    return %d : tensor<4xf32>
+  })";
+
+/// A network that takes 100 cycles. In wider floats `b` takes 40 less and `d` 20, but `c` far more.
+/// With casts of 24 cycles `b` alone pays, with those of 6 `d` does, too.
+struct DividedLayersTest : FasterLayersTest {
+  MeasuredNetwork made = taking(100, 200);
+  MeasuredNetwork wide = taking(150, 300), one = taking(95, 190), two = taking(90, 201);
+  int looks = 0;
+
+  DividedLayersTest() {
+    module = parseSourceString<ModuleOp>(kThreeLayers, &context);
+    made.castCycles = 6;
+    made.file.layers = {{"b", 60, 0}, {"c", 20, 0}, {"d", 20, 0}};
+    wide.file.layers = {{"b", 20, 0}, {"c", 1000, 0}, {"d", 0, 0}};
+  }
+
+  std::vector<std::string> found() {
+    looks = 0;
+    Expected<FasterLayers> layers = fasterLayers(
+        {.top = *module,
+         .made = made,
+         .measure = [&](const std::vector<std::string> &names) -> Expected<MeasuredNetwork> {
+           ++looks;
+           return names.size() == 3 ? wide : names.size() == 2 ? two : one;
+         }});
+    EXPECT_TRUE(layers);
+    return layers->names;
+  }
+};
+
+TEST_F(DividedLayersTest, TakesTheFewestCyclesOfThoseThatAreFasterByBothParameters) {
+  EXPECT_EQ(found(), std::vector<std::string>{"b"});
+  two.file.conservativeCycles = 200;
+  EXPECT_EQ(found(), std::vector<std::string>({"b", "d"}));
+  // By the conservative parameters it takes the fewest, but not by the others.
+  wide = taking(97, 100);
+  wide.file.layers = {{"b", 20, 0}, {"c", 1000, 0}, {"d", 0, 0}};
+  EXPECT_EQ(found(), std::vector<std::string>({"b", "d"}));
+  one.file.conservativeCycles = two.file.conservativeCycles = 201;
+  EXPECT_EQ(found(), std::vector<std::string>({"b", "c", "d"}));
+  wide.file.conservativeCycles = 201;
+  EXPECT_EQ(found(), std::vector<std::string>({"b", "d"}));
+}
+
+TEST_F(DividedLayersTest, LooksAtNoDivisionBehindOneThatIsFar) {
+  two.file.conservativeCycles = 200;
+  one.file.cycles = 114;
+  EXPECT_EQ(found(), std::vector<std::string>({"b", "d"}));
+  EXPECT_EQ(looks, 3);
+  one.file.cycles = 115;
+  EXPECT_TRUE(found().empty());
+  EXPECT_EQ(looks, 2);
+  one.file.cycles = 95;
+  made.file.commands = 12'000;
+  EXPECT_EQ(found(), std::vector<std::string>{"b"});
+  EXPECT_EQ(looks, 2);
 }
 
 TEST_F(FasterLayersTest, TriesWhatComputesInFewerCycles) {
@@ -72,11 +134,10 @@ TEST_F(FasterLayersTest, TriesWhatComputesInFewerCycles) {
   made.file.layers = {{"b", 60, 0}, {"c", 40, 0}};
   MeasuredNetwork wide = taking(150, 300);
   wide.file.layers = {{"b", 50, 100}, {"c", 40, 0}};
-  const auto measure = [&](const std::vector<std::string> &names,
-                           bool) -> Expected<MeasuredNetwork> {
+  const auto measure = [&](const std::vector<std::string> &names) -> Expected<MeasuredNetwork> {
     return names == std::vector<std::string>{"b"} ? taking(90, 190) : wide;
   };
-  FasterLayersRequest request{.top = *module, .made = made, .measure = measure, .isLast = true};
+  FasterLayersRequest request{.top = *module, .made = made, .measure = measure};
   EXPECT_TRUE(fasterLayers(request)->names.empty());
   request.triesLighter = true;
   EXPECT_EQ(fasterLayers(request)->names, std::vector<std::string>{"b"});
@@ -84,58 +145,17 @@ TEST_F(FasterLayersTest, TriesWhatComputesInFewerCycles) {
   EXPECT_TRUE(fasterLayers(request)->names.empty());
 }
 
-/// Of a network that takes 100 cycles and `quickly` by estimated groups: how often others are
-/// searched of which the one with all layers in wider floats takes `wide` by estimated groups.
-int searchesOf(ModuleOp module, int64_t quickly, int64_t wide, int64_t commands = 100'000) {
-  MeasuredNetwork made = taking(100, 200);
-  made.file.commands = commands;
-  int searches = 0;
-  const auto measure = [&](const std::vector<std::string> &,
-                           bool isQuick) -> Expected<MeasuredNetwork> {
-    searches += isQuick ? 0 : 1;
-    return taking(wide, 200);
-  };
-  EXPECT_TRUE(fasterLayers(
-      {.top = module,
-       .made = made,
-       .measure = measure,
-       .measureQuickly = [&]() -> Expected<MeasuredNetwork> { return taking(quickly, 200); }}));
-  return searches;
-}
-
-TEST_F(FasterLayersTest, SearchesWhatASearchMayMakeFaster) {
-  EXPECT_EQ(searchesOf(*module, /*quickly=*/100, /*wide=*/99), 1);
-  EXPECT_EQ(searchesOf(*module, /*quickly=*/100, /*wide=*/105), 0);
-  EXPECT_EQ(searchesOf(*module, /*quickly=*/104, /*wide=*/105), 1);
-  EXPECT_EQ(searchesOf(*module, /*quickly=*/130, /*wide=*/110), 0);
-  EXPECT_EQ(searchesOf(*module, /*quickly=*/100, /*wide=*/105, /*commands=*/1'000), 1);
-  EXPECT_EQ(searchesOf(*module, /*quickly=*/100, /*wide=*/103, /*commands=*/5'000), 0);
-  EXPECT_EQ(searchesOf(*module, /*quickly=*/101, /*wide=*/103, /*commands=*/5'000), 1);
-  EXPECT_EQ(searchesOf(*module, /*quickly=*/100, /*wide=*/101, /*commands=*/5'000), 1);
-}
-
-TEST_F(FasterLayersTest, SearchesNothingThatComputesForLonger) {
-  const ModelFileReport made = taking(100).file;
-  const std::function<Expected<MeasuredNetwork>()> nothing = nullptr;
-  Prospects prospects(made, nothing);
-  ModelFileReport quick = taking(108).file;
-  EXPECT_TRUE(*prospects.mayBeFaster(quick));
-  quick.computeBusy = 0.9;
-  EXPECT_TRUE(*prospects.mayBeFaster(quick));
-  quick.computeBusy = 0.97;
-  EXPECT_FALSE(*prospects.mayBeFaster(quick));
-}
-
 TEST_F(FasterLayersTest, NeededLayersAreInWiderFloatsWithAllOthersOnly) {
   const MeasuredNetwork made = taking(100, 200);
   const std::vector<std::string> all = {"b", "c"};
   int64_t whole = 80;
+  int64_t others = 90;
   FasterLayersRequest request{
       .top = *module,
       .made = made,
       .needed = {"b"},
-      .measure = [&](const std::vector<std::string> &names, bool) -> Expected<MeasuredNetwork> {
-        return taking(names == all ? whole : 90, 190);
+      .measure = [&](const std::vector<std::string> &names) -> Expected<MeasuredNetwork> {
+        return taking(names == all ? whole : others, 190);
       }};
   EXPECT_EQ(fasterLayers(request)->names, all);
   whole = 95;
@@ -143,6 +163,12 @@ TEST_F(FasterLayersTest, NeededLayersAreInWiderFloatsWithAllOthersOnly) {
   request.fixed = {"b"};
   whole = 80;
   EXPECT_EQ(fasterLayers(request)->names, std::vector<std::string>{"c"});
+  // What is far behind without them is not looked at with them.
+  request.fixed = {};
+  others = 116;
+  EXPECT_TRUE(fasterLayers(request)->names.empty());
+  others = 114;
+  EXPECT_EQ(fasterLayers(request)->names, all);
 }
 
 } // namespace

@@ -35,30 +35,38 @@ struct WiderSearchTest : ::testing::Test {
   MLIRContext context{MLIRContext::Threading::DISABLED};
   OwningOpRef<ModuleOp> module;
   const Names all = {"b", "c"};
-  /// What the network takes with layers in F16 and in F32.
-  std::map<std::pair<Names, Names>, MeasuredNetwork> networks;
-  int searches = 0;
+  /// What the network takes with layers in F16 and in F32, and where the search brings something.
+  std::map<std::pair<Names, Names>, MeasuredNetwork> networks, searched;
+  /// The networks that are searched, in that order.
+  std::vector<std::pair<Names, Names>> searches;
+  int looks = 0;
 
   WiderSearchTest() {
     context.loadDialect<func::FuncDialect, top::TopDialect>();
     module = parseSourceString<ModuleOp>(kProducts, &context);
   }
 
+  /// `isMade`: `made` was searched already.
   std::optional<std::pair<Names, Names>> found(const MeasuredNetwork &made,
                                                const QuantScheme &scheme = schemes::kInt8,
-                                               bool mayDivide = true) {
+                                               bool mayDivide = true, bool isMade = false) {
     LoweringOptions lowering;
     lowering.scheme = scheme;
-    searches = 0;
+    searches.clear();
+    networks[{{}, {}}] = made;
     std::optional<LoweringOptions> options = searchWiderFloats(
         {.top = *module,
          .target = **lookupTarget("bm1684x"),
          .lowering = lowering,
-         .made = made,
+         .made = isMade ? std::optional(made) : std::nullopt,
          .measure = [&](const LoweringOptions &wanted, bool isQuick) -> Expected<MeasuredNetwork> {
-           searches += isQuick ? 0 : 1;
-           auto network = networks.find({wanted.fasterInF16, wanted.fasterInF32});
-           return network == networks.end() ? taking(1000, 2000) : network->second;
+           const std::pair layers(wanted.fasterInF16, wanted.fasterInF32);
+           ++looks;
+           if (!isQuick)
+             searches.push_back(layers);
+           if (!isQuick && searched.contains(layers))
+             return searched[layers];
+           return networks.contains(layers) ? networks[layers] : taking(1000, 2000);
          },
          .mayDivide = mayDivide});
     if (!options)
@@ -96,16 +104,71 @@ TEST_F(WiderSearchTest, SearchesAWiderNetworkAsItWouldBeSearchedItself) {
 TEST_F(WiderSearchTest, LeavesOutWhatCannotBeFaster) {
   // 64 * 64 * 64 products at 8,192 for each cycle are 32.
   networks[{all, {}}] = taking(31);
+  EXPECT_EQ(found(taking(32), schemes::kInt8, /*mayDivide=*/false, /*isMade=*/true), std::nullopt);
+  EXPECT_EQ(looks, 0);
   EXPECT_EQ(found(taking(32), schemes::kInt8, /*mayDivide=*/false), std::nullopt);
-  EXPECT_EQ(searches, 0);
+  EXPECT_TRUE(searches.empty());
   EXPECT_EQ(found(taking(33), schemes::kInt8, /*mayDivide=*/false), std::pair(all, Names()));
-  networks[{all, {}}] = taking(130);
+  networks[{all, {}}] = taking(101);
+  searched[{all, {}}] = taking(90);
+  EXPECT_EQ(found(taking(100), schemes::kInt8, /*mayDivide=*/false), std::pair(all, Names()));
+  networks[{all, {}}] = taking(111);
   EXPECT_EQ(found(taking(100), schemes::kInt8, /*mayDivide=*/false), std::nullopt);
-  EXPECT_EQ(searches, 0);
-  // Still wider floats may bring so much.
-  networks[{all, {}}] = taking(129);
+  EXPECT_TRUE(searches.empty());
+  // It computes for longer than the other one takes.
+  networks[{all, {}}] = taking(104);
+  networks[{all, {}}].file.computeBusy = 1;
   EXPECT_EQ(found(taking(100), schemes::kInt8, /*mayDivide=*/false), std::nullopt);
-  EXPECT_EQ(searches, 1);
+}
+
+/// In a network of few commands, layers in F32 may bring much.
+TEST_F(WiderSearchTest, LooksForF32WhereF16IsNotFarBehind) {
+  MeasuredNetwork halves = taking(129);
+  halves.file.layers = {{"b", 90, 0}, {"c", 39, 0}};
+  MeasuredNetwork single = taking(500);
+  single.file.layers = {{"b", 50, 0}, {"c", 450, 0}};
+  networks[{all, {}}] = halves;
+  networks[{all, all}] = single;
+  networks[{all, {"b"}}] = taking(90, 190);
+  EXPECT_EQ(found(taking(100)), std::pair(all, Names({"b"})));
+  networks[{all, {}}].file.cycles = 130;
+  EXPECT_EQ(found(taking(100)), std::nullopt);
+  MeasuredNetwork made = taking(100);
+  made.file.commands = 600;
+  networks[{all, {}}].file.cycles = 129;
+  EXPECT_EQ(found(made), std::nullopt);
+}
+
+TEST_F(WiderSearchTest, SearchesOnlyWhatMayBecomeFaster) {
+  const std::pair<Names, Names> integers, halves(all, {});
+  networks[halves] = taking(90, 150);
+  EXPECT_EQ(found(taking(100)), halves);
+  EXPECT_EQ(searches, std::vector{halves});
+  // What the search brought the one, it may bring the other.
+  searched[halves] = taking(86, 150);
+  EXPECT_EQ(found(taking(94)), halves);
+  EXPECT_EQ(searches, std::vector({halves, integers}));
+  searched[integers] = taking(85, 200);
+  EXPECT_EQ(found(taking(94)), std::nullopt);
+  // In networks of many commands it brings one about as much as another.
+  searched[halves] = taking(89, 150);
+  searched[integers] = taking(80, 200);
+  networks[halves].file.commands = searched[halves].file.commands = 12'000;
+  MeasuredNetwork made = taking(94);
+  made.file.commands = 12'000;
+  EXPECT_EQ(found(made), halves);
+  EXPECT_EQ(searches, std::vector{halves});
+}
+
+/// By the conservative parameters a division takes no more, whatever a search brings.
+TEST_F(WiderSearchTest, AsksForTheConservativeParametersWhereTheyAreClose) {
+  const std::pair<Names, Names> integers, halves(all, {});
+  networks[halves] = taking(50, 200);
+  searched[halves] = taking(50, 195);
+  EXPECT_EQ(found(taking(100, 198)), halves);
+  EXPECT_EQ(searches, std::vector({halves, integers}));
+  EXPECT_EQ(found(taking(100, 300)), halves);
+  EXPECT_EQ(searches, std::vector{halves});
 }
 
 } // namespace

@@ -135,7 +135,7 @@ void codegen::addCodegen(OpPassManager &manager, const Backend &backend,
   grouping.without = options.without;
   grouping.numThreads = options.numThreads;
   manager.addPass(createLayerGroup(std::move(grouping)));
-  manager.addPass(createAddressAssign());
+  manager.addPass(createAddressAssign({.isQuick = options.isMeasured}));
 }
 
 void codegen::registerCodegen() {

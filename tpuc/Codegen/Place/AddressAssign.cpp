@@ -384,6 +384,8 @@ struct AddressAssignPass : codegen::impl::AddressAssignBase<AddressAssignPass> {
     Weights weights(main, pool, int64_t{target.tiles().lanes});
     Neurons neurons(main, *backend);
     AddressPlan plan;
+    if (isQuick)
+      plan.work = 0;
     weights.addTo(plan);
     neurons.addTo(plan);
     if (Expected<void> placed = backend->assignAddresses(plan); !placed)
