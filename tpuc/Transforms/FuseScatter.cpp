@@ -105,7 +105,8 @@ static LogicalResult scatterToConcat(ScatterNDOp op, PatternRewriter &rewriter) 
   const std::optional<Dims> input = knownDims(op.getInput());
   std::optional<Dims> dims = knownDims(op.getIndices());
   auto places = op.getIndices().getDefiningOp<ConcatOp>();
-  if (!input || !dims || !knownDims(op.getUpdates()) || op.getReduction() != "none" || elementTypeOf(op.getUpdates()) != elementTypeOf(op.getInput()))
+  if (!input || !dims || !knownDims(op.getUpdates()) || op.getReduction() != "none" ||
+      elementTypeOf(op.getUpdates()) != elementTypeOf(op.getInput()))
     return failure();
   dims->pop_back();
   const size_t depth = dims->size();

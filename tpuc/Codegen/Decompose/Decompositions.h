@@ -97,7 +97,8 @@ void useStatedTypes(mlir::func::FuncOp main, const Backend &backend);
 /// constants, extents and tables whose rows numbers name; casts, moves, concatenations and indices
 /// that read such numbers read the floats. Sums, differences, products and running sums of other
 /// 64-bit integers are computed modulo 2^32, where the chip does that and nothing but the lowest 32
-/// bits is read of them: by indices, casts to 32 bits, and others of that kind.
+/// bits is read of them: by indices, casts to 32 bits, and others of that kind. Where casts to
+/// floats alone read those of 32-bit numbers, floats beside them tell which integers 32 bits hold.
 void computeBoundedIntegers(mlir::func::FuncOp main, const Backend &backend);
 /// Permutes that make rows short stand behind what is done to parts of these rows, where it reads
 /// nothing else but constants and gives one result: parts of the longer rows in front of them take
