@@ -312,7 +312,7 @@ Expected<int> run(std::span<const std::string> arguments) {
              "resize-by-products, and the chip's own passes: sums-to-conv, merge-groups, "
              "gemv-to-conv, lut-to-arith, pack-rows, transpose-in-groups, "
              "fold-transpose-into-store, "
-             "permute-by-transposes.")
+             "gather-rows, permute-by-transposes.")
       .label("NAMES");
   const std::string validation = "Validation";
   cli.option("--test_input", options.testInput,

@@ -31,6 +31,7 @@ llvm::ArrayRef<Fusion> constantFusions();
 llvm::ArrayRef<Fusion> convolutionFusions();
 llvm::ArrayRef<Fusion> einsumFusions();
 llvm::ArrayRef<Fusion> headFusions();
+llvm::ArrayRef<Fusion> linearAttentionFusions();
 llvm::ArrayRef<Fusion> mixedHeadFusions();
 llvm::ArrayRef<Fusion> movementFusions();
 llvm::ArrayRef<Fusion> normFusions();

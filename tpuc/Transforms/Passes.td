@@ -72,11 +72,13 @@ def TopFuse : Pass<"top-fuse", "::mlir::ModuleOp"> {
     | `div-to-softmax` | `Exp(x) / sum(Exp(x))`, also of `x - max(x)`, reshapes in between or not | `Softmax(x)` |
     | `to-attention` | `MatMul(Softmax(c * MatMul(q, Permute(k)) + m), v)`, the factor anywhere before the softmax, the mask `m` also a constant condition, keys and values also repeated for several heads | `ScaleDotProductAttention(q, k, v, m)` |
     | | the same of heads `[B, H, T, S, D]` that are columns of rows of T blocks | attention of `B * T` samples |
+    | `sums-of-keys` | `MatMul(q, MatMul(k^T, Pad(v, 1)))` with a column of ones, and slices of the result | `MatMul(q, MatMul(k^T, v))`, `MatMul(q, ReduceSum(k)^T)` |
     | `mixed-heads` | `MatMul(Mix(Softmax(Mix(c * MatMul(q, Permute(k))))), v)` of up to 8 heads, each mix a product with a constant between permutes of the heads | the sum of as many attentions of all columns, `m * ScaleDotProductAttention(l * q, k, v)` |
     | `constant-weights` | `MatMul(a * Softmax(s) + c, v)`, divided by the sums of the weights or not | `MatMul(Softmax(s), a * v) + MatMul(c, v)` |
     | `heads-in-order` | `MatMul(Reshape(Permute(x)), c)` with heads behind their elements | the same with heads in front of them, and the rows of `c` in their order |
     | `heads-of-rows` | attention whose heads are dimensions of `[S, B * H, D]` | the same of `[B, S, H * D]`, whose rows are exchanged instead of heads |
     | `parts-before-heads` | parts of the heads that `Reshape(MatMul(x, c))` gives, side by side in each head, which go in front of the rows somewhere | `Reshape(Slice(MatMul(x, c')))` with each part of all heads side by side |
+    | | `Slice(Permute(x))` of the last dimension of heads of pictures, which nothing else reads | `Permute(Slice(x))` of their channels |
     | `exchange-no-rows` | `Permute(MatMul(Permute(x), c))` that exchanges the first two of three dimensions, reshapes of rows in between or not | `MatMul(x, c)` |
     | `to-lstm`, `to-gru` | the gates of each step of a sequence, with the same constants in all of them | `LSTM(x)`, `GRU(x)` |
     | `to-rope` | `x * cos + join(-x2, x1) * sin`, or `join(x1 * cos - x2 * sin, x1 * sin + x2 * cos)`, of the halves or the even and odd elements of the last dimension or its first elements | `Rope(x, cos, sin)` |

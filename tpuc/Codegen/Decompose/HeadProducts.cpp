@@ -193,6 +193,26 @@ Value RowsOfHeads::rowsAnew(Value heads) {
         all.push_back(each.getDefiningOp());
     return columns;
   }
+  if (hasOrder(op, {0, 1, 3, 2})) {
+    // The columns of heads are channels, whatever gives them.
+    const Value source = op->getOperand(0);
+    const RankedTensorType from = staticType(source);
+    if (!from || !source.getDefiningOp() || isConstantValue(source))
+      return {};
+    Builder builder(op->getContext());
+    const SmallVector<int64_t> flat = {samples, number * width, length};
+    OpMaker maker(op, backend);
+    const Value none = maker.none();
+    all.push_back(none.getDefiningOp());
+    NamedAttrList shape, order;
+    shape.set("shape", builder.getI64ArrayAttr(flat));
+    order.set("order", builder.getI64ArrayAttr({0, 2, 1}));
+    const Value channels = made(heads, tpu::ReshapeOp::getOperationName(), "channels",
+                                from.clone(flat), {source, none}, shape);
+    leaves.push_back(heads);
+    return made(heads, tpu::PermuteOp::getOperationName(), "rows",
+                from.clone({samples, length, number * width}), channels, order);
+  }
   if (auto softmax = dyn_cast<tpu::SoftmaxOp>(op)) {
     // Each other one is apart in each head.
     if (!isAlongRows(softmax))
@@ -610,6 +630,15 @@ Operation *joinOf(tpu::PermuteOp permute) {
   return isOfChannels ? join : nullptr;
 }
 
+/// Has the channels of pictures that `permute` gives of heads be those of `rows`.
+void joinChannels(tpu::PermuteOp permute, Value rows, const Backend &backend) {
+  Operation *join = joinOf(permute);
+  OpMaker maker(join, backend);
+  const Value turned = maker.permuted(rows, {0, 2, 1}, "of_rows");
+  maker.replace(0, maker.reshaped(turned, OpMaker::dimsOf(join->getResult(0)), "shaped"));
+  eraseUnused(join);
+}
+
 } // namespace
 
 void codegen::multiplyRowsOfHeads(func::FuncOp main, const Backend &backend) {
@@ -644,11 +673,7 @@ void codegen::multiplyRowsOfHeads(func::FuncOp main, const Backend &backend) {
       continue;
     }
     for (auto &[other, channels] : pictures) {
-      Operation *join = joinOf(other);
-      OpMaker maker(join, backend);
-      const Value turned = maker.permuted(channels, {0, 2, 1}, "of_rows");
-      maker.replace(0, maker.reshaped(turned, OpMaker::dimsOf(join->getResult(0)), "shaped"));
-      eraseUnused(join);
+      joinChannels(other, channels, backend);
       std::ranges::replace(toChannels, other, tpu::PermuteOp());
     }
     Operation *join = joinOf(permute);
@@ -656,6 +681,16 @@ void codegen::multiplyRowsOfHeads(func::FuncOp main, const Backend &backend) {
     join->getResult(0).replaceAllUsesWith(rows);
     eraseUnused(join);
     // What was tried in vain.
+    made.forget();
+  }
+  // Pictures of heads that nothing else reads.
+  for (tpu::PermuteOp permute : toChannels) {
+    if (!permute)
+      continue;
+    RowsOfHeads made(backend);
+    const Value rows = made.rows(permute.getInput());
+    if (rows && made.hasProducts() && made.areComputed() && made.isWorthwhile(permute.getInput()))
+      joinChannels(permute, rows, backend);
     made.forget();
   }
 }
