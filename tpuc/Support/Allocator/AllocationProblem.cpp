@@ -19,26 +19,27 @@ constexpr int64_t kOffsetLimit = int64_t(1) << 62;
 
 Expected<void> checkBuffer(const AllocationProblem &problem, size_t index) {
   const Buffer &buffer = problem.buffers[index];
-  std::string where = describeBuffer(problem, index);
+  const auto where = [&] { return describeBuffer(problem, index); };
   if (buffer.lower >= buffer.upper)
-    return makeError(where, fmt::format("lives in [{}, {})", buffer.lower, buffer.upper),
+    return makeError(where(), fmt::format("lives in [{}, {})", buffer.lower, buffer.upper),
                      "lower < upper");
   if (buffer.size < 0)
-    return makeError(where, fmt::format("has size {}", buffer.size), "a size >= 0");
+    return makeError(where(), fmt::format("has size {}", buffer.size), "a size >= 0");
   if (buffer.alignment < 1)
-    return makeError(where, fmt::format("has alignment {}", buffer.alignment), "an alignment >= 1");
+    return makeError(where(), fmt::format("has alignment {}", buffer.alignment),
+                     "an alignment >= 1");
   if (!buffer.mayCrossBanks && problem.bankSize > 0 && buffer.size > problem.bankSize)
-    return makeError(where, fmt::format("has size {}", buffer.size),
+    return makeError(where(), fmt::format("has size {}", buffer.size),
                      fmt::format("at most one bank ({})", problem.bankSize));
   if (!buffer.fixedOffset)
     return {};
   int64_t offset = *buffer.fixedOffset;
   if (offset < 0 || offset % buffer.alignment != 0)
-    return makeError(where, fmt::format("is fixed at offset {}", offset),
+    return makeError(where(), fmt::format("is fixed at offset {}", offset),
                      fmt::format("a multiple of {} that is >= 0", buffer.alignment));
   if (!buffer.mayCrossBanks && problem.bankSize > 0 &&
       offset % problem.bankSize + buffer.size > problem.bankSize)
-    return makeError(where, fmt::format("is fixed at offset {}, across banks", offset),
+    return makeError(where(), fmt::format("is fixed at offset {}, across banks", offset),
                      fmt::format("{} bytes inside a bank of {}", buffer.size, problem.bankSize));
   return {};
 }
@@ -51,14 +52,14 @@ Expected<void> checkSubBuffers(const AllocationProblem &problem) {
     if (sub.buffer >= count || sub.container >= count)
       return makeError("sub-buffers", fmt::format("buffer {} inside {}", sub.buffer, sub.container),
                        fmt::format("numbers below {}", count));
-    std::string where = describeBuffer(problem, sub.buffer);
+    const auto where = [&] { return describeBuffer(problem, sub.buffer); };
     if (containerOf[sub.buffer] != kNone)
-      return makeError(where, "lies inside two containers", "one");
+      return makeError(where(), "lies inside two containers", "one");
     containerOf[sub.buffer] = sub.container;
     int64_t room = problem.buffers[sub.container].size - problem.buffers[sub.buffer].size;
     if (sub.offset < 0 || sub.offset > room)
       return makeError(
-          where,
+          where(),
           fmt::format("lies at {} inside {}", sub.offset, describeBuffer(problem, sub.container)),
           fmt::format("an offset in 0..{}", room));
   }

@@ -22,22 +22,22 @@ namespace {
 Expected<void> checkOne(const AllocationProblem &problem, size_t index, int64_t offset,
                         int64_t capacity) {
   const Buffer &buffer = problem.buffers[index];
-  std::string where = describeBuffer(problem, index);
-  std::string found = fmt::format("lies at offset {}", offset);
+  const auto where = [&] { return describeBuffer(problem, index); };
+  const auto found = [&] { return fmt::format("lies at offset {}", offset); };
   if (offset < 0)
-    return makeError(where, found, "an offset >= 0");
+    return makeError(where(), found(), "an offset >= 0");
   if (offset > INT64_MAX - buffer.size)
-    return makeError(where, found, "an end below 2^63");
+    return makeError(where(), found(), "an end below 2^63");
   if (offset % buffer.alignment != 0)
-    return makeError(where, found, fmt::format("a multiple of {}", buffer.alignment));
+    return makeError(where(), found(), fmt::format("a multiple of {}", buffer.alignment));
   if (buffer.fixedOffset && offset != *buffer.fixedOffset)
-    return makeError(where, found, fmt::format("the fixed offset {}", *buffer.fixedOffset));
+    return makeError(where(), found(), fmt::format("the fixed offset {}", *buffer.fixedOffset));
   if (capacity > 0 && offset + buffer.size > capacity)
-    return makeError(where, fmt::format("ends at {}", offset + buffer.size),
+    return makeError(where(), fmt::format("ends at {}", offset + buffer.size),
                      fmt::format("at most the capacity of {}", capacity));
   if (problem.bankSize > 0 && !buffer.mayCrossBanks && buffer.size > 0 &&
       offset / problem.bankSize != (offset + buffer.size - 1) / problem.bankSize)
-    return makeError(where, fmt::format("{} with {} bytes, across banks", found, buffer.size),
+    return makeError(where(), fmt::format("{} with {} bytes, across banks", found(), buffer.size),
                      fmt::format("no crossing of a multiple of {}", problem.bankSize));
   return {};
 }

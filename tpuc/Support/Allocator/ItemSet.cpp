@@ -132,11 +132,11 @@ Expected<void> ItemSet::mergeConstraints(Item &item) const {
   const AllocationProblem &problem = *source;
   for (const Part &part : item.parts) {
     const Buffer &buffer = problem.buffers[part.buffer];
-    std::string where = describeBuffer(problem, part.buffer);
+    const auto where = [&] { return describeBuffer(problem, part.buffer); };
     int64_t residue = (buffer.alignment - part.delta % buffer.alignment) % buffer.alignment;
     auto both = intersect(item.modulus, item.residue, buffer.alignment, residue);
     if (!both)
-      return makeError(where,
+      return makeError(where(),
                        fmt::format("at {} inside {} cannot be aligned to {}", part.delta,
                                    describeBuffer(problem, item.parts[0].buffer), buffer.alignment),
                        "alignments that agree");
@@ -144,7 +144,7 @@ Expected<void> ItemSet::mergeConstraints(Item &item) const {
     if (buffer.fixedOffset) {
       int64_t offset = *buffer.fixedOffset - part.delta;
       if (offset < 0 || (item.fixedOffset && *item.fixedOffset != offset))
-        return makeError(where, fmt::format("is fixed at {}", *buffer.fixedOffset),
+        return makeError(where(), fmt::format("is fixed at {}", *buffer.fixedOffset),
                          "a fixed offset that its container can follow");
       item.fixedOffset = offset;
     }
@@ -203,11 +203,16 @@ int64_t ItemSet::nextOffset(size_t index, int64_t from) const {
 
 /// Bytes of the parts that live at this time, their sizes rounded up to multiples of the grain.
 int64_t ItemSet::occupiedBytes(const Item &item, int64_t time, int64_t grain) const {
+  const auto rounded = [&](int64_t bytes) { return (bytes + grain - 1) / grain * grain; };
+  if (item.parts.size() == 1) {
+    const Buffer &buffer = source->buffers[item.parts.front().buffer];
+    return buffer.lower <= time && time < buffer.upper ? rounded(buffer.size) : 0;
+  }
   std::vector<std::pair<int64_t, int64_t>> ranges;
   for (const Part &part : item.parts) {
     const Buffer &buffer = source->buffers[part.buffer];
     if (buffer.lower <= time && time < buffer.upper)
-      ranges.emplace_back(part.delta, part.delta + (buffer.size + grain - 1) / grain * grain);
+      ranges.emplace_back(part.delta, part.delta + rounded(buffer.size));
   }
   std::sort(ranges.begin(), ranges.end());
   int64_t bytes = 0, reached = 0;
@@ -238,7 +243,42 @@ int64_t ItemSet::lowerBound() const {
   return std::max(bound, loadInGrains(grain) - rounding);
 }
 
+/// The largest load of items that are always apart: the sum of all that live.
+int64_t ItemSet::loadOfApart(int64_t grain) const {
+  // What begins or ends at a moment.
+  std::vector<std::pair<int64_t, int64_t>> changes;
+  changes.reserve(2 * source->buffers.size());
+  std::vector<int64_t> times;
+  for (const Item &item : list) {
+    times.clear();
+    for (const Part &part : item.parts) {
+      times.push_back(source->buffers[part.buffer].lower);
+      times.push_back(source->buffers[part.buffer].upper);
+    }
+    if (times.size() > 2)
+      std::sort(times.begin(), times.end());
+    int64_t before = 0;
+    for (size_t i = 0; i < times.size(); ++i) {
+      if (i > 0 && times[i] == times[i - 1])
+        continue;
+      const int64_t bytes = occupiedBytes(item, times[i], grain);
+      changes.emplace_back(times[i], bytes - before);
+      before = bytes;
+    }
+  }
+  std::sort(changes.begin(), changes.end());
+  int64_t load = 0, most = 0;
+  for (size_t i = 0; i < changes.size(); ++i) {
+    load += changes[i].second;
+    if (i + 1 == changes.size() || changes[i + 1].first != changes[i].first)
+      most = std::max(most, load);
+  }
+  return most;
+}
+
 int64_t ItemSet::loadInGrains(int64_t grain) const {
+  if (source->mayOverlap.empty())
+    return loadOfApart(grain);
   // Items joined by a group, in one or more steps.
   std::vector<size_t> leader(list.size());
   std::iota(leader.begin(), leader.end(), size_t(0));

@@ -75,6 +75,7 @@ public:
 private:
   explicit ItemSet(const AllocationProblem &problem) : source(&problem) {}
   Expected<void> mergeConstraints(Item &item) const;
+  int64_t loadOfApart(int64_t grain) const;
   int64_t loadInGrains(int64_t grain) const;
   int64_t occupiedBytes(const Item &item, int64_t time, int64_t grain) const;
 
