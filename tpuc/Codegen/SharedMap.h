@@ -32,6 +32,12 @@ public:
     const std::lock_guard lock(mutex);
     return map.try_emplace(key, std::move(value)).first->second;
   }
+  /// Puts what `make` gives in the place of the answer that it is given, or of none, and gives it.
+  Value put(const auto &key, auto &&make) {
+    const std::lock_guard lock(mutex);
+    Value &value = map[key];
+    return value = make(std::move(value));
+  }
   /// Whether nothing is known.
   bool isEmpty() const {
     const std::lock_guard lock(mutex);

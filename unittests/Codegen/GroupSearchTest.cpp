@@ -237,7 +237,7 @@ TEST(KnownCostsTest, NetworksThatAreComparedShareThem) {
   EXPECT_EQ(knownOf(network), knownOf(other));
 }
 
-TEST(KnownCostsTest, GroupsOfAKindAreLookedAtOnceInTheSameMemory) {
+TEST(KnownCostsTest, GroupsOfAKindAreLookedAtOnceInAsMuchMemory) {
   Network network(chain("mam", "1x64x64x64"));
   Network other(chain("mam", "1x64x64x64"));
   const auto backend = backendOf(**lookupTarget("bm1684x"));
@@ -262,8 +262,37 @@ TEST(KnownCostsTest, GroupsOfAKindAreLookedAtOnceInTheSameMemory) {
     EXPECT_EQ(one.estimate, another.estimate);
   }
   EXPECT_TRUE(backend->known()->works.isEmpty());
-  waysOf(other, all / 2);
+  // Nothing that was compared with the capacity is in between.
+  waysOf(other, all - 64);
+  EXPECT_TRUE(backend->known()->works.isEmpty());
+  waysOf(other, all / 32);
   EXPECT_FALSE(backend->known()->works.isEmpty());
+}
+
+TEST(KnownCostsTest, GroupsAreTheSameInAllMemoryThatMakesNoDifference) {
+  const std::string text = chain("mamsaammasam", "2x64x96x64");
+  const auto shared = backendOf(**lookupTarget("bm1684x"));
+  for (const int64_t capacity :
+       {262144, 262000, 261120, 250000, 240000, 131072, 131000, 65536, 200000, 262144}) {
+    const auto own = backendOf(**lookupTarget("bm1684x"));
+    const auto optionsWith = [&](const Backend &backend) {
+      Network network(text);
+      std::vector<mlir::Operation *> layers;
+      for (mlir::Operation &op : network.main().front().without_terminator())
+        layers.push_back(&op);
+      GroupPlanner planner(backend, capacity, {});
+      GroupTable table(layers, planner, backend);
+      ThreadPool threads(1);
+      EXPECT_TRUE(table.fill(threads));
+      std::vector<std::tuple<GroupChoice, int64_t, int64_t, int64_t>> all;
+      for (unsigned first = 0; first < layers.size(); ++first)
+        for (unsigned count = 2; first + count <= layers.size(); ++count)
+          for (const GroupTable::Option &option : table.known(first, count))
+            all.emplace_back(option.choice, option.estimate, option.compute, option.transfers);
+      return all;
+    };
+    EXPECT_EQ(optionsWith(*shared), optionsWith(*own)) << capacity;
+  }
 }
 
 } // namespace

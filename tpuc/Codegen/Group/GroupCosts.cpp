@@ -133,13 +133,13 @@ std::optional<int64_t> GroupCosts::transfer(TiledOp tiled, unsigned index, bool 
 }
 
 int64_t GroupCosts::bytes(Operation *op, const TileModel &model, unsigned index, const Tile &tile) {
-  CostKey key = {kindOf(op), index};
-  for (const Range &range : tile)
-    key.append({range.begin, range.size});
   // Models of the same op may see another shape.
+  std::array<uint64_t, 2 + 3 * kNumAxes> words = {static_cast<uint64_t>(kindOf(op)), index};
+  uint64_t *next = words.data() + 2;
   for (unsigned axis = 0; axis < kNumAxes; ++axis)
-    key.push_back(model.result[axis]);
-  const KnownCosts::Key hash = hashOf(key);
+    for (const int64_t number : {tile[axis].begin, tile[axis].size, model.result[axis]})
+      *next++ = static_cast<uint64_t>(number);
+  const KnownCosts::Key hash = KnownCosts::keyOf(words);
   auto &sizes = this->known->sizes;
   if (const std::optional<int64_t> known = sizes.find(hash))
     return *known;

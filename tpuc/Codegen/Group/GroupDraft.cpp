@@ -63,6 +63,11 @@ Expected<void> GroupDraft::connectOperand(unsigned layer, unsigned index) {
 
 Expected<void> GroupDraft::connect(ArrayRef<TileLayout> layouts) {
   const llvm::DenseSet<Operation *> members(plan.layers.begin(), plan.layers.end());
+  const size_t numLayers = plan.layers.size();
+  plan.models.reserve(numLayers);
+  plan.operands.reserve(numLayers);
+  plan.results.reserve(numLayers);
+  plan.tensors.reserve(3 * numLayers);
   for (auto [number, op] : llvm::enumerate(plan.layers)) {
     const auto layer = static_cast<unsigned>(number);
     Expected<std::shared_ptr<const TileModel>> model = planner.model(op, layouts[number]);

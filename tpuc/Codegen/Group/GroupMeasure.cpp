@@ -100,6 +100,16 @@ SmallVector<GroupDraft::Kind> GroupDraft::kindsAlong(unsigned layer, unsigned ax
   return kinds;
 }
 
+/// The next of so many numbers of each axis; false behind the last one.
+static bool advance(TileCounts &number, const TileCounts &counts) {
+  for (unsigned axis = 0; axis < kNumAxes; ++axis) {
+    if (++number[axis] < counts[axis])
+      return true;
+    number[axis] = 0;
+  }
+  return false;
+}
+
 Expected<void> GroupDraft::measureLayer(unsigned layer, const KnownMeasures &known) {
   if (std::optional<TileWork> same = known.of(layer)) {
     plan.cycles.push_back(same->cycles);
@@ -116,7 +126,8 @@ Expected<void> GroupDraft::measureLayer(unsigned layer, const KnownMeasures &kno
     kinds[axis] = kindsAlong(layer, axis);
     numKinds[axis] = static_cast<unsigned>(kinds[axis].size());
   }
-  for (const TileCounts &kind : tileNumbers(numKinds)) {
+  TileCounts kind{};
+  do {
     TileCounts number;
     int64_t count = 1;
     for (unsigned axis = 0; axis < kNumAxes; ++axis) {
@@ -129,7 +140,7 @@ Expected<void> GroupDraft::measureLayer(unsigned layer, const KnownMeasures &kno
     cycles += count * work->cycles;
     moves += count * work->moveCycles;
     scratch = std::max(scratch, work->scratchBytes);
-  }
+  } while (advance(kind, numKinds));
   plan.cycles.push_back(cycles / plan.numTiles());
   plan.moveCycles.push_back(moves / plan.numTiles());
   plan.scratchBytes.push_back(alignedLocally(scratch, planner.backend.info()));
@@ -163,7 +174,7 @@ Footprint GroupDraft::leastRoom(unsigned layer) const {
 
 Expected<void> GroupDraft::checkRoom(const KnownMeasures &known) {
   for (unsigned layer = 0; layer < plan.layers.size(); ++layer)
-    if (!known.hasAll(layer) && !leastRoom(layer).fits(planner.capacity)) {
+    if (!known.hasAll(layer) && !plan.range.fits(leastRoom(layer), planner.capacity)) {
       // Tiles do not get shorter by other users.
       isHopeless = true;
       return refuse(layer, "its slices do not fit local memory");
@@ -173,6 +184,8 @@ Expected<void> GroupDraft::checkRoom(const KnownMeasures &known) {
 
 Expected<void> GroupDraft::measure(const GroupPlan *tail) {
   const KnownMeasures known(plan, tail);
+  if (tail)
+    plan.range.narrowTo(tail->range);
   const SmallVector<TileCounts> numbers = tileNumbers(plan.counts, plan.order);
   for (GroupTensor &tensor : plan.tensors)
     if (Expected<void> measured = measureTensor(tensor, numbers, known); !measured)

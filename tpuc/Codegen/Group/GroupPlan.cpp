@@ -102,9 +102,7 @@ void GroupPlan::mergeLifetimes() {
       }
 }
 
-void GroupPlanner::appendLimits(SmallVectorImpl<uint64_t> &words) const {
-  for (unsigned space = 0; space < kMostSpaces; ++space)
-    words.push_back(static_cast<uint64_t>(capacity[space]));
+void GroupPlanner::appendHeuristics(SmallVectorImpl<uint64_t> &words) const {
   words.push_back(heuristics.overlap ? 1 : 0);
 }
 
@@ -237,22 +235,27 @@ static std::optional<TileCounts> countsFor(const GroupPlan &plan, unsigned secon
 }
 
 /// A connected group in `counts` parts.
-Expected<std::shared_ptr<const GroupPlan>>
-GroupPlanner::tileInto(const TileCounts &counts, const GroupDraft &connected, SuffixCache &tails) {
-  if (auto known = tails.impossible.find(counts); known != tails.impossible.end())
-    return tl::unexpected<Error>(known->second);
+Expected<std::shared_ptr<const GroupPlan>> GroupPlanner::tileInto(const TileCounts &counts,
+                                                                  const GroupDraft &connected,
+                                                                  SuffixCache &tails,
+                                                                  CapacityRange &range) {
+  if (auto known = tails.impossible.find(counts); known != tails.impossible.end()) {
+    range.narrowTo(known->second.range);
+    return tl::unexpected<Error>(known->second.reason);
+  }
   GroupDraft draft = connected;
   std::shared_ptr<const GroupPlan> &tail = tails.plans[counts];
   Expected<void> done = draft.cut(counts, tail.get());
   if (done)
     done = draft.measure(tail.get());
+  range.narrowTo(draft.plan.range);
   if (draft.isHopeless)
-    tails.impossible.emplace(counts, done.error());
+    tails.impossible.emplace(counts, SuffixCache::Impossible{done.error(), draft.plan.range});
   if (!done)
     return propagate(done);
   auto plan = std::make_shared<GroupPlan>(std::move(draft.plan));
   tail = plan;
-  if (Expected<void> fits = planSteps(*plan, capacity, heuristics.overlap); !fits)
+  if (Expected<void> fits = planSteps(*plan, capacity, heuristics.overlap, &range); !fits)
     return propagate(fits);
   return plan;
 }
@@ -268,6 +271,7 @@ static bool areApart(const GroupPlan &plan) {
 /// Short groups whose layers each need only the channels of their own part of what is made in the
 /// group, such as a convolution and the sum behind it.
 void GroupPlanner::addChannelCuts(const GroupDraft &connected, SuffixCache &tails,
+                                  CapacityRange &range,
                                   std::vector<std::shared_ptr<const GroupPlan>> &cuts) {
   constexpr size_t kMostLayers = 4;
   // More parts are more commands.
@@ -291,7 +295,7 @@ void GroupPlanner::addChannelCuts(const GroupDraft &connected, SuffixCache &tail
         break;
       counts = *along;
       counts[kAxisC] = channels;
-      Expected<std::shared_ptr<const GroupPlan>> plan = tileInto(counts, connected, tails);
+      Expected<std::shared_ptr<const GroupPlan>> plan = tileInto(counts, connected, tails, range);
       if (!plan)
         continue;
       if (static_cast<double>((*plan)->estimate) > kClearly * static_cast<double>(least)) {
@@ -305,7 +309,10 @@ void GroupPlanner::addChannelCuts(const GroupDraft &connected, SuffixCache &tail
 }
 
 Expected<std::vector<std::shared_ptr<const GroupPlan>>>
-GroupPlanner::cuts(ArrayRef<Operation *> layers, int64_t fewest, SuffixCache *known) {
+GroupPlanner::cuts(ArrayRef<Operation *> layers, int64_t fewest, SuffixCache *known,
+                   CapacityRange *asked) {
+  CapacityRange unused;
+  CapacityRange &range = asked ? *asked : unused;
   SmallVector<TileLayout> layouts = tileLayoutsOf(layers);
   const unsigned second = layers.size() == 1 ? unsigned{kAxisH} : tileAxis(layouts);
   SuffixCache own;
@@ -330,7 +337,7 @@ GroupPlanner::cuts(ArrayRef<Operation *> layers, int64_t fewest, SuffixCache *kn
       break;
     if (3 * total < 2 * fewest)
       continue;
-    Expected<std::shared_ptr<const GroupPlan>> plan = tileInto(*counts, connected, tails);
+    Expected<std::shared_ptr<const GroupPlan>> plan = tileInto(*counts, connected, tails, range);
     if (!plan) {
       failure = plan.error();
       continue;
@@ -340,7 +347,7 @@ GroupPlanner::cuts(ArrayRef<Operation *> layers, int64_t fewest, SuffixCache *kn
     cuts.push_back(std::move(*plan));
   }
   if (second == kAxisH)
-    addChannelCuts(connected, tails, cuts);
+    addChannelCuts(connected, tails, range, cuts);
   if (cuts.empty())
     return tl::unexpected<Error>(std::move(failure));
   return cuts;

@@ -9,6 +9,7 @@
 #ifndef TPUC_CODEGEN_GROUP_GROUPPLAN_H
 #define TPUC_CODEGEN_GROUP_GROUPPLAN_H
 
+#include "tpuc/Codegen/CapacityRange.h"
 #include "tpuc/Codegen/Group/GroupCosts.h"
 #include "tpuc/Codegen/Group/GroupInfo.h"
 #include "tpuc/Codegen/Heuristics.h"
@@ -87,6 +88,9 @@ struct GroupPlan {
   std::vector<PartMove> moves;
   /// What the whole group takes by itself.
   int64_t estimate = 0;
+  /// The capacities with which each layer has room, or has not, as with the one it was measured
+  /// for.
+  CapacityRange range = {};
 
   /// The steps from one tile to the next.
   int64_t period() const { return static_cast<int64_t>(layers.size()); }
@@ -118,8 +122,12 @@ struct GroupPlan {
 struct SuffixCache {
   /// Of the layers of the longest group that was looked at.
   llvm::SmallVector<TileLayout> layouts = {};
-  /// What is not possible whatever stands in front, and why.
-  std::map<TileCounts, Error> impossible;
+  /// What is not possible whatever stands in front: why, and with which capacities.
+  struct Impossible {
+    Error reason;
+    CapacityRange range;
+  };
+  std::map<TileCounts, Impossible> impossible;
   /// The longest that was measured.
   std::map<TileCounts, std::shared_ptr<const GroupPlan>> plans;
 };
@@ -149,13 +157,14 @@ public:
   /// The ways to tile `layers` that are worth a thought, coarse ones first: n before h (of
   /// matrices, rows), to where finer parts take longer by estimate. Those much coarser than
   /// `fewest` parts are not tried. With `tails`, those of shorter groups with the same last layer,
-  /// what is known from there is not found out again, and what is found is added. Errors: there is
-  /// none.
+  /// what is known from there is not found out again, and what is found is added. `range` becomes
+  /// narrower by all that is compared with the limit. Errors: there is none.
   Expected<std::vector<std::shared_ptr<const GroupPlan>>>
-  cuts(llvm::ArrayRef<mlir::Operation *> layers, int64_t fewest = 1, SuffixCache *tails = nullptr);
+  cuts(llvm::ArrayRef<mlir::Operation *> layers, int64_t fewest = 1, SuffixCache *tails = nullptr,
+       CapacityRange *range = nullptr);
 
-  /// Appends what the ways to tile a group depend on besides its layers and the chip.
-  void appendLimits(llvm::SmallVectorImpl<uint64_t> &words) const;
+  /// Appends what the ways to tile a group depend on besides its layers, the chip and the limit.
+  void appendHeuristics(llvm::SmallVectorImpl<uint64_t> &words) const;
   /// The number of the kind of an op.
   int64_t kindOf(mlir::Operation *op) { return costs.kindOf(op); }
   /// Ops may be changed or erased before they are asked for again. What is known of their kinds
@@ -171,10 +180,11 @@ public:
 
 private:
   friend class GroupDraft;
-  void addChannelCuts(const GroupDraft &connected, SuffixCache &tails,
+  void addChannelCuts(const GroupDraft &connected, SuffixCache &tails, CapacityRange &range,
                       std::vector<std::shared_ptr<const GroupPlan>> &cuts);
-  Expected<std::shared_ptr<const GroupPlan>>
-  tileInto(const TileCounts &counts, const GroupDraft &connected, SuffixCache &tails);
+  Expected<std::shared_ptr<const GroupPlan>> tileInto(const TileCounts &counts,
+                                                      const GroupDraft &connected,
+                                                      SuffixCache &tails, CapacityRange &range);
   Expected<std::shared_ptr<const TileModel>> model(mlir::Operation *op, TileLayout layout);
   Expected<std::shared_ptr<const std::vector<Tiling>>> tilingsOf(mlir::Operation *layer);
   llvm::SmallVector<TileLayout> tileLayoutsOf(llvm::ArrayRef<mlir::Operation *> layers);

@@ -134,12 +134,12 @@ void GroupTable::findStandings() {
   }
 }
 
-/// Layers of the same kinds make the same groups in the same memory if they read the same ones of
+/// Layers of the same kinds make the same groups in as much memory if they read the same ones of
 /// each other, and equally often what others make, and if others read the same of them.
 KnownCosts::Key GroupTable::shapeOf(unsigned first, unsigned count, int64_t fewest) const {
   enum : uint64_t { kOutside, kSeen, kMade };
   SmallVector<uint64_t, 512> words = {count, static_cast<uint64_t>(fewest)};
-  planner.appendLimits(words);
+  planner.appendHeuristics(words);
   for (unsigned layer = first; layer < first + count; ++layer) {
     const Standing &standing = standings[layer];
     const bool isStored = standing.isRead || standing.lastReader >= first + count;
@@ -162,14 +162,24 @@ std::shared_ptr<const GroupTable::Options> GroupTable::cut(unsigned first, unsig
                                                            int64_t fewest, SuffixCache *tails) {
   const KnownCosts::Key shape = shapeOf(first, count, fewest);
   auto &shapes = backend.known()->options;
-  if (const auto known = shapes.find(shape))
-    return *known;
+  const auto optionsOf = [](const std::shared_ptr<const KnownOptions> &known) {
+    return std::shared_ptr<const Options>(known, &known->options);
+  };
+  for (auto known = shapes.find(shape).value_or(nullptr); known; known = known->others)
+    if (known->range.contains(planner.limit()))
+      return optionsOf(known);
+  CapacityRange range;
   Options made;
-  if (auto cuts = planner.cuts(ArrayRef(layers).slice(first, count), fewest, tails))
+  if (auto cuts = planner.cuts(ArrayRef(layers).slice(first, count), fewest, tails, &range)) {
+    made.reserve(cuts->size());
     for (const std::shared_ptr<const GroupPlan> &plan : *cuts)
       made.push_back(optionOf(*plan, /*isAlone=*/false));
+  }
   llvm::stable_sort(made, [](const Option &a, const Option &b) { return a.estimate < b.estimate; });
-  return shapes.add(shape, std::make_shared<const Options>(std::move(made)));
+  return optionsOf(shapes.put(shape, [&](std::shared_ptr<const KnownOptions> before) {
+    return std::make_shared<const KnownOptions>(
+        KnownOptions{.range = range, .options = std::move(made), .others = std::move(before)});
+  }));
 }
 
 Expected<void> GroupTable::fillSingle(unsigned first) {

@@ -9,6 +9,7 @@
 #ifndef TPUC_CODEGEN_GROUP_KNOWNCOSTS_H
 #define TPUC_CODEGEN_GROUP_KNOWNCOSTS_H
 
+#include "tpuc/Codegen/CapacityRange.h"
 #include "tpuc/Codegen/Group/GroupChoice.h"
 #include "tpuc/Codegen/Group/OpKinds.h"
 #include "tpuc/Codegen/SharedMap.h"
@@ -18,6 +19,10 @@
 #include <memory>
 #include <optional>
 #include <vector>
+
+namespace tpuc::alloc {
+struct Allocation;
+} // namespace tpuc::alloc
 
 namespace tpuc::codegen {
 
@@ -30,6 +35,14 @@ struct TileWork {
 };
 
 struct KnownGroups;
+
+/// The ways to tile a group, and with which capacities they are these.
+struct KnownOptions {
+  CapacityRange range;
+  std::vector<GroupOption> options;
+  /// With other capacities.
+  std::shared_ptr<const KnownOptions> others;
+};
 
 /// What a chip has said about kinds of layers (OpKinds.h), and what comes of that, by hashes of all
 /// that it depends on. So it serves every network that is compiled for the chip: a deployment
@@ -47,7 +60,9 @@ struct KnownCosts {
   Map<std::optional<int64_t>> transfers;
   Map<int64_t> sizes;
   /// The ways to tile groups (`GroupTable`).
-  Map<std::shared_ptr<const std::vector<GroupOption>>> options;
+  Map<std::shared_ptr<const KnownOptions>> options;
+  /// Where buffers lie in local memory (Place/KnownPlaces.h).
+  Map<std::shared_ptr<const alloc::Allocation>> places;
   /// What was chosen for whole networks (KnownGroups.h).
   Map<std::shared_ptr<const KnownGroups>> groups;
 };

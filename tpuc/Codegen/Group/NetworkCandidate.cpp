@@ -57,7 +57,8 @@ Expected<NetworkCandidate::Result> NetworkCandidate::run(std::vector<GroupPlan> 
       .cycles = std::move(*cycles), .fill = schedule->fill, .bytes = *bytes, .commands = commands};
 }
 
-Expected<int64_t> NetworkCandidate::estimate(std::vector<GroupPlan> groups, bool areAll) const {
+Expected<int64_t> NetworkCandidate::estimate(ArrayRef<const GroupPlan *> groups,
+                                             bool areAll) const {
   if (areAll || groups.empty())
     return estimateNetwork(areAll ? layers : ArrayRef<Operation *>(), groups, backend, pool,
                            heuristics);
@@ -66,7 +67,7 @@ Expected<int64_t> NetworkCandidate::estimate(std::vector<GroupPlan> groups, bool
         llvm::partition_point(layers, [&](Operation *other) { return other->isBeforeInBlock(op); });
     return static_cast<size_t>(place - layers.begin());
   };
-  const size_t begin = placeOf(groups.front().layers.front());
-  const size_t end = placeOf(groups.back().layers.back()) + 1;
+  const size_t begin = placeOf(groups.front()->layers.front());
+  const size_t end = placeOf(groups.back()->layers.back()) + 1;
   return estimateNetwork(layers.slice(begin, end - begin), groups, backend, pool, heuristics);
 }

@@ -53,7 +53,7 @@ public:
   Expected<Result> run(std::vector<GroupPlan> groups, const Limits &limits) const;
   /// About the cycles of `groups` that follow each other, and of what stands between them, without
   /// places and commands. `areAll`: they are those of all layers.
-  Expected<int64_t> estimate(std::vector<GroupPlan> groups, bool areAll) const;
+  Expected<int64_t> estimate(llvm::ArrayRef<const GroupPlan *> groups, bool areAll) const;
 
 private:
   mlir::func::FuncOp main;

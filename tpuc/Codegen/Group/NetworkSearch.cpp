@@ -172,9 +172,15 @@ std::optional<int64_t> NetworkSearcher::estimateOf(ArrayRef<GroupChoice> stretch
   const bool isAll =
       !stretch.empty() && stretch.front().first == 0 && stretch.back().end() == table.numLayers();
   std::optional<int64_t> made;
-  if (isPossible(stretch))
-    if (Expected<int64_t> cycles = candidate.estimate(plansOf(stretch), isAll))
+  if (isPossible(stretch)) {
+    std::vector<std::shared_ptr<const GroupPlan>> plans;
+    SmallVector<const GroupPlan *> groups;
+    for (const GroupChoice &choice : stretch)
+      if (!choice.isAlone || !table.isFree(choice.first))
+        groups.push_back(plans.emplace_back(planOf(choice)).get());
+    if (Expected<int64_t> cycles = candidate.estimate(groups, isAll))
       made = *cycles;
+  }
   return estimates.add(key, made);
 }
 

@@ -128,20 +128,27 @@ bool UrgentTransfers::holdUp(size_t index, size_t next, int64_t number, int64_t 
 Expected<int64_t> codegen::scheduleLoads(MutableArrayRef<ScheduleUnit> units,
                                          MutableArrayRef<MovableLoad> loads,
                                          const Footprint &capacity, const Footprint &room,
-                                         LoadOrder order) {
+                                         LoadOrder order, CapacityRange *range) {
+  CapacityRange unused;
+  CapacityRange &asked = range ? *range : unused;
   const auto at = [&](int64_t unit) -> ScheduleUnit & { return units[static_cast<size_t>(unit)]; };
   for (MovableLoad &load : loads)
     for (int64_t unit = load.need; unit <= load.last; ++unit)
       at(unit).bytes[load.space] += load.bytes;
   for (const ScheduleUnit &unit : units)
-    if (!unit.bytes.fits(capacity))
+    if (!asked.fits(unit.bytes, capacity))
       return tooLarge(unit.bytes, capacity);
 
   const auto hasRoom = [&](const MovableLoad &load, int64_t from) {
-    for (int64_t unit = from; unit < load.uncountedEnd(); ++unit)
-      if (at(unit).bytes[load.space] + load.bytes > room[load.space])
-        return false;
-    return true;
+    // Of all that fits, the most says as much.
+    int64_t most = 0;
+    for (int64_t unit = from; unit < load.uncountedEnd(); ++unit) {
+      const int64_t needed = at(unit).bytes[load.space] + load.bytes;
+      most = std::max(most, needed);
+      if (needed > room[load.space])
+        break;
+    }
+    return asked.fits(most, room, load.space);
   };
   std::optional<UrgentTransfers> urgent;
   if (order != LoadOrder::AsEarly)
@@ -380,8 +387,8 @@ int64_t tileCycles(const GroupPlan &plan) {
 
 class StepPlanner {
 public:
-  StepPlanner(GroupPlan &plan, const Footprint &capacity)
-      : plan(plan), capacity(capacity), starts({0}) {
+  StepPlanner(GroupPlan &plan, const Footprint &capacity, CapacityRange &range)
+      : plan(plan), capacity(capacity), range(range), starts({0}) {
     for (int64_t cycles : plan.cycles)
       starts.push_back(starts.back() + cycles);
   }
@@ -410,6 +417,7 @@ private:
 
   GroupPlan &plan;
   Footprint capacity;
+  CapacityRange &range;
   /// When each layer begins, and when the last one ends, if none waits for transfers.
   SmallVector<int64_t> starts;
 };
@@ -484,7 +492,8 @@ Expected<void> StepPlanner::plainWith(int64_t storeDelay, bool movesEarly) {
                      .last = last + 1,
                      .space = tensor->space});
   }
-  Expected<int64_t> cycles = scheduleLoads(units, loads, capacity, /*room=*/capacity);
+  Expected<int64_t> cycles =
+      scheduleLoads(units, loads, capacity, /*room=*/capacity, LoadOrder::AsEarly, &range);
   if (!cycles)
     return propagate(cycles);
   for (auto [load, tensor] : llvm::zip_equal(loads, loaded))
@@ -578,7 +587,7 @@ Expected<void> StepPlanner::sliced(Overlap overlap) {
   Footprint peak;
   for (const Footprint &each : localLoad(plan))
     peak.growTo(each);
-  if (!peak.fits(capacity))
+  if (!range.fits(peak, capacity))
     return tooLarge(peak, capacity);
   plan.estimate = tileCycles(plan);
   return {};
@@ -620,10 +629,12 @@ struct StepsOfTensor {
 
 } // namespace
 
-Expected<void> codegen::planSteps(GroupPlan &plan, const Footprint &capacity, bool overlaps) {
+Expected<void> codegen::planSteps(GroupPlan &plan, const Footprint &capacity, bool overlaps,
+                                  CapacityRange *range) {
+  CapacityRange unused;
+  StepPlanner planner(plan, capacity, range ? *range : unused);
   if (plan.numTiles() == 1)
-    return StepPlanner(plan, capacity).plain();
-  StepPlanner planner(plan, capacity);
+    return planner.plain();
   std::optional<std::vector<StepsOfTensor>> best;
   int64_t least = 0;
   bool overlapsAll = false;

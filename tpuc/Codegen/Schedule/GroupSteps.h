@@ -9,6 +9,7 @@
 #ifndef TPUC_CODEGEN_SCHEDULE_GROUPSTEPS_H
 #define TPUC_CODEGEN_SCHEDULE_GROUPSTEPS_H
 
+#include "tpuc/Codegen/CapacityRange.h"
 #include "tpuc/Codegen/Group/GroupPlan.h"
 
 namespace tpuc::codegen {
@@ -65,10 +66,12 @@ enum class LoadOrder : uint8_t {
 /// transfer engine would be idle, up to `kMostAhead`, if the tensor fits the part `room` of
 /// `capacity` from then on; in the unit that needs it where there is no room before, or as
 /// `order` says. `units` holds the bytes of everything else. Returns the cycles until both
-/// engines are done. Errors: what is needed in a unit does not fit.
+/// engines are done. `range` becomes narrower by all that is compared with `capacity` and `room`,
+/// where these are the same. Errors: what is needed in a unit does not fit.
 Expected<int64_t> scheduleLoads(llvm::MutableArrayRef<ScheduleUnit> units,
                                 llvm::MutableArrayRef<MovableLoad> loads, const Footprint &capacity,
-                                const Footprint &room, LoadOrder order = LoadOrder::AsEarly);
+                                const Footprint &room, LoadOrder order = LoadOrder::AsEarly,
+                                CapacityRange *range = nullptr);
 
 /// Adds what the layers of a group take, and the moves of parts of concatenations, to the units
 /// of its steps.
@@ -77,8 +80,10 @@ void addCycles(const GroupPlan &plan, llvm::function_ref<ScheduleUnit &(int64_t 
 /// Decides in which steps the tensors of `plan` are loaded, stored and alive, and estimates the
 /// cycles of the group. With several tiles, constants stay, the next tile is loaded while one
 /// computes and the last one stored, as far as there is room. Without `overlaps`, transfers of
-/// tiles and computation take turns. Errors: no room at all.
-Expected<void> planSteps(GroupPlan &plan, const Footprint &capacity, bool overlaps = true);
+/// tiles and computation take turns. `range` becomes narrower by all that is compared with
+/// `capacity`. Errors: no room at all.
+Expected<void> planSteps(GroupPlan &plan, const Footprint &capacity, bool overlaps = true,
+                         CapacityRange *range = nullptr);
 
 /// The first and the last layer that read a tensor.
 std::pair<int64_t, int64_t> readSteps(const GroupTensor &tensor);

@@ -8,10 +8,10 @@
 
 #include "tpuc/Codegen/Schedule/NetworkSchedule.h"
 #include "tpuc/Codegen/Layers.h"
+#include "tpuc/Codegen/Place/KnownPlaces.h"
 #include "tpuc/Codegen/Schedule/GroupSteps.h"
 #include "tpuc/Dialect/Top/Names.h"
 #include "tpuc/Dialect/Top/StructureOps.h"
-#include "tpuc/Support/Allocator/Allocator.h"
 
 #include <numeric>
 
@@ -113,13 +113,14 @@ using GroupSet = llvm::SmallPtrSet<const GroupPlan *, 4>;
 
 class Scheduler {
 public:
-  Scheduler(ArrayRef<Operation *> layers, MutableArrayRef<GroupPlan> groups, const Backend &backend,
-            const PoolPlace &pool, const Heuristics &heuristics,
+  Scheduler(ArrayRef<Operation *> layers, ArrayRef<const GroupPlan *> groups,
+            const Backend &backend, const PoolPlace &pool, const Heuristics &heuristics,
             LoadOrder order = LoadOrder::AsEarly)
       : layers(layers), groups(groups), backend(backend), pool(pool.pool),
         capacity(pool.capacity(backend.info())), heuristics(heuristics), order(order) {}
 
-  Expected<NetworkSchedule> run(int64_t mostFill, uint64_t work);
+  /// `own`: the groups themselves, which get their steps and places.
+  Expected<NetworkSchedule> run(MutableArrayRef<GroupPlan> own, int64_t mostFill, uint64_t work);
   Expected<int64_t> estimate();
   /// The numbers of the groups that stood in the way where the last try found no room.
   SmallVector<size_t> unplaced() const;
@@ -135,12 +136,16 @@ private:
   Expected<bool> place(int64_t limit);
   SmallVector<int64_t> poolNeeds() const;
   Expected<int64_t> moveLoads(const Footprint &room);
+  /// One of the groups, to be changed.
+  GroupPlan &changing(const GroupPlan &group) const { return own[&group - own.data()]; }
   Footprint neededBytes() const;
   Expected<bool> allocate(unsigned space, uint64_t work);
   Expected<bool> allocate(uint64_t work);
 
   ArrayRef<Operation *> layers;
-  MutableArrayRef<GroupPlan> groups;
+  ArrayRef<const GroupPlan *> groups;
+  /// None where there is only an estimate.
+  MutableArrayRef<GroupPlan> own;
   const Backend &backend;
   const ResidentConstants &pool;
   Footprint capacity;
@@ -230,11 +235,11 @@ Expected<void> Scheduler::start(ScheduleItem &item) {
 
 /// Groups stand where their last layer does.
 Expected<void> Scheduler::collect() {
-  llvm::DenseMap<Operation *, GroupPlan *> lastOf;
+  llvm::DenseMap<Operation *, const GroupPlan *> lastOf;
   llvm::DenseSet<Operation *> members;
-  for (GroupPlan &group : groups) {
-    lastOf[group.layers.back()] = &group;
-    members.insert(group.layers.begin(), group.layers.end());
+  for (const GroupPlan *group : groups) {
+    lastOf[group->layers.back()] = group;
+    members.insert(group->layers.begin(), group->layers.end());
   }
   for (Operation *op : layers) {
     if (auto found = lastOf.find(op); found != lastOf.end()) {
@@ -338,7 +343,8 @@ Expected<int64_t> Scheduler::moveLoads(const Footprint &room) {
   struct Load {
     MovableLoad load;
     /// None: a piece of the pool.
-    GroupTensor *tensor;
+    const GroupTensor *tensor;
+    const GroupPlan *group;
     /// Of the group; of the pool, which piece.
     int64_t start;
   };
@@ -352,14 +358,15 @@ Expected<int64_t> Scheduler::moveLoads(const Footprint &room) {
                         .need = need,
                         .last = need},
                        nullptr,
+                       nullptr,
                        static_cast<int64_t>(piece)});
   }
   for (const ScheduleItem &item : items) {
     if (!item.group)
       continue;
-    GroupPlan &group = *item.group;
+    const GroupPlan &group = *item.group;
     const int64_t earliest = heuristics.earlyConstants ? 0 : std::max<int64_t>(item.start - 1, 0);
-    for (GroupTensor &tensor : group.tensors) {
+    for (const GroupTensor &tensor : group.tensors) {
       if (mayBeginEarly(group, tensor)) {
         const int64_t unit = item.start + tensor.transferStep;
         moved.push_back({{.bytes = tensor.bytes,
@@ -370,6 +377,7 @@ Expected<int64_t> Scheduler::moveLoads(const Footprint &room) {
                           .earliest = std::min(earliest, unit),
                           .space = tensor.space},
                          &tensor,
+                         &group,
                          item.start});
       }
       if (!isMovable(group, tensor))
@@ -382,6 +390,7 @@ Expected<int64_t> Scheduler::moveLoads(const Footprint &room) {
                         .earliest = tensor.isConstant ? earliest : available(tensor.value) + 1,
                         .space = tensor.space},
                        &tensor,
+                       &group,
                        item.start});
     }
   }
@@ -400,12 +409,15 @@ Expected<int64_t> Scheduler::moveLoads(const Footprint &room) {
       poolUnits[static_cast<size_t>(made.start)] = load.unit;
       continue;
     }
+    if (own.empty())
+      continue;
+    GroupTensor &tensor = changing(*made.group).tensors[made.tensor - made.group->tensors.data()];
     if (load.counted) {
-      made.tensor->earlyStep = std::min(load.unit - made.start, made.tensor->transferStep);
+      tensor.earlyStep = std::min(load.unit - made.start, tensor.transferStep);
       continue;
     }
-    made.tensor->transferStep = made.tensor->firstStep = load.unit - made.start;
-    made.tensor->lastStep = load.last - made.start;
+    tensor.transferStep = tensor.firstStep = load.unit - made.start;
+    tensor.lastStep = load.last - made.start;
   }
   return cycles;
 }
@@ -433,7 +445,7 @@ GroupSet crowdedBy(ArrayRef<alloc::Buffer> buffers, ArrayRef<const GroupPlan *> 
 SmallVector<size_t> Scheduler::unplaced() const {
   SmallVector<size_t> numbers;
   for (auto [number, group] : llvm::enumerate(groups))
-    if (crowded.contains(&group))
+    if (crowded.contains(group))
       numbers.push_back(number);
   return numbers;
 }
@@ -457,7 +469,7 @@ Expected<bool> Scheduler::allocate(unsigned space, uint64_t work) {
   for (const ScheduleItem &item : items) {
     if (!item.group)
       continue;
-    GroupPlan &group = *item.group;
+    GroupPlan &group = changing(*item.group);
     if (space == kTileSpace)
       for (auto [layer, scratch] : llvm::enumerate(group.scratchBytes)) {
         const int64_t unit = item.start + static_cast<int64_t>(layer);
@@ -490,15 +502,17 @@ Expected<bool> Scheduler::allocate(unsigned space, uint64_t work) {
   alloc::AllocatorOptions options;
   options.capacity = capacity[space];
   options.workLimit = work;
-  Expected<alloc::Allocation> allocation = alloc::allocate(problem, options);
-  if (!allocation)
-    return propagate(allocation);
-  if (!allocation->fits(capacity[space])) {
-    crowded = crowdedBy(problem.buffers, owners, *allocation, capacity[space]);
+  Expected<std::shared_ptr<const alloc::Allocation>> found =
+      allocateOnce(problem, options, *backend.known());
+  if (!found)
+    return propagate(found);
+  const alloc::Allocation &allocation = **found;
+  if (!allocation.fits(capacity[space])) {
+    crowded = crowdedBy(problem.buffers, owners, allocation, capacity[space]);
     return false;
   }
   for (auto [address, buffer] : results)
-    *address = allocation->offsets[buffer];
+    *address = allocation.offsets[buffer];
   return true;
 }
 
@@ -509,7 +523,9 @@ Expected<bool> Scheduler::allocate(uint64_t work) {
   return true;
 }
 
-Expected<NetworkSchedule> Scheduler::run(int64_t mostFill, uint64_t work) {
+Expected<NetworkSchedule> Scheduler::run(MutableArrayRef<GroupPlan> changed, int64_t mostFill,
+                                         uint64_t work) {
+  own = changed;
   if (Expected<void> collected = collect(); !collected)
     return propagate(collected);
   buildUnits();
@@ -544,7 +560,7 @@ Expected<int64_t> Scheduler::estimate() {
 } // namespace
 
 Expected<int64_t> codegen::estimateNetwork(ArrayRef<Operation *> layers,
-                                           MutableArrayRef<GroupPlan> groups,
+                                           ArrayRef<const GroupPlan *> groups,
                                            const Backend &backend, const PoolPlace &pool,
                                            const Heuristics &heuristics) {
   return Scheduler(layers, groups, backend, pool, heuristics).estimate();
@@ -556,8 +572,11 @@ Expected<NetworkSchedule> codegen::scheduleNetwork(ArrayRef<Operation *> layers,
                                                    const Heuristics &heuristics, int64_t mostFill,
                                                    uint64_t work, LoadOrder order,
                                                    SmallVectorImpl<size_t> *unplaced) {
-  Scheduler scheduler(layers, groups, backend, pool, heuristics, order);
-  Expected<NetworkSchedule> made = scheduler.run(mostFill, work);
+  SmallVector<const GroupPlan *> planned;
+  for (const GroupPlan &group : groups)
+    planned.push_back(&group);
+  Scheduler scheduler(layers, planned, backend, pool, heuristics, order);
+  Expected<NetworkSchedule> made = scheduler.run(groups, mostFill, work);
   if (!made && unplaced)
     *unplaced = scheduler.unplaced();
   return made;

@@ -31,7 +31,7 @@ inline constexpr int64_t kNever = -1;
 struct ScheduleItem {
   /// An op that moves data, or none.
   mlir::Operation *move = nullptr;
-  GroupPlan *group = nullptr;
+  const GroupPlan *group = nullptr;
   int64_t start = 0;
 
   int64_t period() const { return group ? group->period() : 1; }
@@ -71,7 +71,7 @@ scheduleNetwork(llvm::ArrayRef<mlir::Operation *> layers, llvm::MutableArrayRef<
 
 /// How long that takes by estimate, if everything finds its place. Errors: there is no room.
 Expected<int64_t> estimateNetwork(llvm::ArrayRef<mlir::Operation *> layers,
-                                  llvm::MutableArrayRef<GroupPlan> groups, const Backend &backend,
+                                  llvm::ArrayRef<const GroupPlan *> groups, const Backend &backend,
                                   const PoolPlace &pool, const Heuristics &heuristics = {});
 
 } // namespace tpuc::codegen
