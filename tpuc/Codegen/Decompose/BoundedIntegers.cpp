@@ -99,8 +99,17 @@ private:
   bool isReadInWords(Value value);
   bool isOfWords(Operation *op);
   Value word(Value value, OpMaker &maker);
+  Operation *inWords(Operation *op);
   void computeInWords(Operation *op);
   void readWord(Operation *op);
+  bool isReadAsFloats(Value value);
+  bool isOfRoundedFloats(Operation *op);
+  struct Rounded {
+    Value number;
+    double most, error;
+  };
+  std::optional<Rounded> rounded(Value value, OpMaker &maker);
+  void computeRounded(Operation *op);
 
   const Backend &backend;
   const bool hasF32;
@@ -109,7 +118,9 @@ private:
   llvm::DenseMap<Value, Bounds> known;
   /// The same numbers in floats, and what they are modulo 2^32.
   llvm::DenseMap<Value, Value> reals, words;
-  llvm::DenseMap<Value, bool> readInWords;
+  llvm::DenseMap<Value, bool> readInWords, readAsFloats;
+  /// Numbers without known bounds in F32, which are off by something if they are large.
+  llvm::DenseMap<Value, Rounded> roundedNumbers;
   llvm::DenseSet<Operation *> replaced;
 };
 
@@ -439,8 +450,8 @@ Value BoundedIntegers::word(Value value, OpMaker &maker) {
   return words[value] = maker.converted(number ? number : value, type, what);
 }
 
-/// The same op on words, where the chip has it.
-void BoundedIntegers::computeInWords(Operation *op) {
+/// The same op on words; null where the chip does not have it.
+Operation *BoundedIntegers::inWords(Operation *op) {
   OpMaker maker(op, backend);
   SmallVector<Value> operands = {word(op->getOperand(0), maker)};
   NamedAttrList attributes(op->getAttrs());
@@ -448,7 +459,7 @@ void BoundedIntegers::computeInWords(Operation *op) {
     if (!sum.getAxis()) {
       const auto axes = top::constantInts(sum.getAxisTensor());
       if (!axes || axes->size() != 1)
-        return;
+        return nullptr;
       attributes.set("axis", maker.builder.getI64IntegerAttr(axes->front()));
     }
     operands.push_back(maker.none());
@@ -460,10 +471,117 @@ void BoundedIntegers::computeInWords(Operation *op) {
       maker.make(op->getName().getStringRef(), "in_words", TypeRange(type), operands, attributes);
   if (!fittingPlaceOf(made.getDefiningOp(), backend)) {
     made.getDefiningOp()->erase();
-    return;
+    return nullptr;
   }
   words[op->getResult(0)] = made;
   replaced.insert(op);
+  return made.getDefiningOp();
+}
+
+void BoundedIntegers::computeInWords(Operation *op) { inWords(op); }
+
+/// Whether `value` is read by casts to floats alone, and by what is computed so in turn.
+bool BoundedIntegers::isReadAsFloats(Value value) {
+  if (auto found = readAsFloats.find(value); found != readAsFloats.end())
+    return found->second;
+  const bool isSo = !value.use_empty() && llvm::all_of(value.getUsers(), [&](Operation *user) {
+    if (auto cast = dyn_cast<tpu::DtypeCastOp>(user))
+      return cast.getFromBit() == 0 && OpMaker::isFloat(cast.getOutput());
+    return isMove(user) ? isReadAsFloats(user->getResult(0)) : isOfRoundedFloats(user);
+  });
+  return readAsFloats[value] = isSo;
+}
+
+/// Whether `op` is a sum or product of 64-bit integers that become floats in the end.
+bool BoundedIntegers::isOfRoundedFloats(Operation *op) {
+  // A running sum is a product with a triangle of so many terms.
+  constexpr int64_t kMostTerms = 1024;
+  if (!isa<tpu::CumSumOp, tpu::AddOp, tpu::SubOp, tpu::MulOp>(op) || !hasF32 ||
+      op->getNumOperands() != 2 || backend.placeOf(op) || !has64Bits(op->getResult(0)) ||
+      !llvm::all_of(op->getOperands().take_front(isa<tpu::CumSumOp>(op) ? 1 : 2), has64Bits))
+    return false;
+  constexpr StringRef kChanges[] = {"do_relu", "is_reverse", "exclusive", "reverse"};
+  const auto isSet = [&](StringRef name) {
+    auto flag = op->getAttrOfType<BoolAttr>(name);
+    return flag && flag.getValue();
+  };
+  if (auto sum = dyn_cast<tpu::CumSumOp>(op);
+      sum && llvm::any_of(OpMaker::dimsOf(sum.getInput()),
+                          [](int64_t extent) { return extent > kMostTerms; }))
+    return false;
+  return llvm::none_of(kChanges, isSet) && isReadAsFloats(op->getResult(0));
+}
+
+/// `value` in F32 with how large it can be and how far off; none of 64 bits that are not known.
+std::optional<BoundedIntegers::Rounded> BoundedIntegers::rounded(Value value, OpMaker &maker) {
+  if (auto found = roundedNumbers.find(value); found != roundedNumbers.end())
+    return found->second;
+  const double unit = 0x1p-24;
+  if (const std::optional<Bounds> bounds = boundsOf(value); bounds && isExact(*bounds))
+    return Rounded{real(value, maker), static_cast<double>(mostExact), 0};
+  auto widening = value.getDefiningOp<tpu::DtypeCastOp>();
+  if (!widening || widening.getFromBit() != 0 ||
+      storageDataType(widening.getInput().getType()) != DataType::I32)
+    return std::nullopt;
+  replaced.insert(widening);
+  const Value number = maker.converted(widening.getInput(), maker.builder.getF32Type(),
+                                       "rounded_" + std::to_string(roundedNumbers.size()));
+  return roundedNumbers[value] = Rounded{number, 0x1p31, unit * 0x1p31};
+}
+
+/// The same op on floats and on words. Where the floats are below 2^30 by their bounds of errors,
+/// the words are the integers, and rounded once. Larger ones are what the floats say.
+void BoundedIntegers::computeRounded(Operation *op) {
+  constexpr double kFewBits = 0x1p30, kUnit = 0x1p-24;
+  OpMaker maker(op, backend);
+  SmallVector<Value> operands(op->getOperands());
+  SmallVector<Rounded, 2> known;
+  const bool isRunning = isa<tpu::CumSumOp>(op);
+  for (Value &operand : MutableArrayRef(operands).take_front(isRunning ? 1 : 2)) {
+    const std::optional<Rounded> number = rounded(operand, maker);
+    if (!number)
+      return;
+    known.push_back(*number);
+    operand = number->number;
+  }
+  Rounded made{};
+  if (isRunning) {
+    int64_t terms = 1;
+    for (int64_t extent : OpMaker::dimsOf(op->getResult(0)))
+      terms = std::max(terms, extent);
+    made.most = static_cast<double>(terms) * known[0].most;
+    made.error = static_cast<double>(terms) * (known[0].error + kUnit * made.most);
+  } else if (isa<tpu::MulOp>(op)) {
+    // What is off in a factor of 2^30 and more is a small part of it.
+    if (known[0].error > kFewBits / 8 || known[1].error > kFewBits / 8)
+      return;
+    made.most = known[0].most * known[1].most;
+    made.error = made.most;
+  } else {
+    made.most = known[0].most + known[1].most;
+    made.error = known[0].error + known[1].error + kUnit * made.most;
+  }
+  if (!isa<tpu::MulOp>(op) && made.error > kFewBits / 8)
+    return;
+  const Operation *exact = inWords(op);
+  if (!exact)
+    return;
+  const ArrayRef<int64_t> dims = OpMaker::dimsOf(op->getResult(0));
+  const auto type = RankedTensorType::get(dims, maker.builder.getF32Type());
+  const Value rough = maker.make(op->getName().getStringRef(), "in_floats", TypeRange(Type(type)),
+                                 operands, NamedAttrList(op->getAttrs()));
+  const Value word = maker.converted(words[op->getResult(0)], maker.builder.getF32Type(), "exact");
+  NamedAttrList limit;
+  limit.set("const_val", maker.builder.getF64FloatAttr(kFewBits));
+  limit.set("mode", maker.builder.getStringAttr("Less"));
+  const Value isSmall =
+      maker.make(tpu::CompareConstOp::getOperationName(), "is_small",
+                 TypeRange(Type(RankedTensorType::get(dims, maker.builder.getI1Type()))),
+                 maker.makeLike<tpu::AbsOp>("magnitude", rough), limit);
+  made.number = maker.make(tpu::WhereOp::getOperationName(), "rounded", TypeRange(Type(type)),
+                           {isSmall, word, rough}, {});
+  roundedNumbers[op->getResult(0)] = made;
+  reals[op->getResult(0)] = made.number;
 }
 
 /// What reads numbers of which there are words reads these.
@@ -518,6 +636,8 @@ void BoundedIntegers::visit(Operation *op) {
       compute(op);
   } else if (isOfWords(op)) {
     computeInWords(op);
+  } else if (isOfRoundedFloats(op)) {
+    computeRounded(op);
   }
 }
 
