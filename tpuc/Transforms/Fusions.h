@@ -30,6 +30,7 @@ llvm::ArrayRef<Fusion> attentionFusions();
 llvm::ArrayRef<Fusion> constantFusions();
 llvm::ArrayRef<Fusion> convolutionFusions();
 llvm::ArrayRef<Fusion> einsumFusions();
+llvm::ArrayRef<Fusion> gatherFusions();
 llvm::ArrayRef<Fusion> headFusions();
 llvm::ArrayRef<Fusion> linearAttentionFusions();
 llvm::ArrayRef<Fusion> mixedHeadFusions();

@@ -52,6 +52,7 @@ def TopFuse : Pass<"top-fuse", "::mlir::ModuleOp"> {
     | `permute-into-matmul` | `Permute(MatMul(x, y))` that swaps the last two dimensions, `x` read transposed, `y` no constant | `MatMul(y, x)` |
     | `einsum-to-products` | `Einsum(x, y...)` | diagonals and sums of single operands, then `MatMul(x, y)`, or `Mul` where nothing is summed, of two of them after the other, with the permutes that move the least |
     | `scatter-to-concat` | `ScatterND(x, places, y)` where the places are a box of `x` in order | `y` between the slices of `x` around it |
+    | `elements-to-rows` | `GatherElements(x, Expand(i))` where `i` has one place for each row | `Gather(x, i)` |
     | `scalar-to-const` | `Add(x, c)`, Sub, Mul, Div, Min, Max, Pow, `c` one element | `AddConst(x)` and so on |
     | `pad-into-conv` | `Conv(Pad(x))` with 0 | `Conv(x)` |
     | `sum-of-parts` | `Reduce(Concat(x, y) * z)` along the joined dimension, of as many elements | `x * z0 + y * z1` |

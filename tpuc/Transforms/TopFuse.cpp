@@ -27,9 +27,10 @@ using namespace tpuc;
 template <typename Visit> static void forEachFusion(Visit &&visit) {
   for (ArrayRef<Fusion> table :
        {activationFusions(), attentionFusions(), constantFusions(), convolutionFusions(),
-        einsumFusions(), headFusions(), linearAttentionFusions(), mixedHeadFusions(),
-        movementFusions(), normFusions(), padFusions(), rearrangeFusions(), recurrentFusions(),
-        ropeFusions(), scatterFusions(), sequenceFusions(), sumFusions(), unfoldFusions()})
+        einsumFusions(), gatherFusions(), headFusions(), linearAttentionFusions(),
+        mixedHeadFusions(), movementFusions(), normFusions(), padFusions(), rearrangeFusions(),
+        recurrentFusions(), ropeFusions(), scatterFusions(), sequenceFusions(), sumFusions(),
+        unfoldFusions()})
     for (const Fusion &each : table)
       visit(each);
 }
