@@ -177,9 +177,11 @@ void LayoutSearch::consider(const ProductLayout &layout) {
   double cost = operandCost(left, layout.leftOrder()) + operandCost(right, layout.rightOrder());
   if (isOrdered)
     cost += movedCost(layout.resultOrder(), kept, extents);
+  // Repeated matrices are stored and loaded again, and their products are small.
+  constexpr double kRepetition = 4;
   const int64_t times = sizeOf(layout.repeated, extents);
   if (times > 1)
-    cost += static_cast<double>(times) *
+    cost += kRepetition * static_cast<double>(times) *
             static_cast<double>(sizeOf((layout.isLeftRepeated ? right : left).labels, extents));
   // These decide between equal ones.
   constexpr double kLeftConstant = 0.5, kLeftTransposed = 0.25, kRepeated = 0.125,
