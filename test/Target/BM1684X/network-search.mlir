@@ -46,7 +46,7 @@
 // LEAN: "tpu.Group"
 
 // RUN: not tpuc-opt %s %{low} --layer-group=without=magic 2>&1 | FileCheck %s --check-prefix=WITHOUT
-// WITHOUT: error: --layer-group: without: 'magic'; expected some of fold-head-reshapes, join-convolutions, split-convolutions, op-reorder, hoist-outputs, narrow-concat, column-gather, fold-depths, late-permutes, resident-constants, in-place-concat, early-constants, overlap, least-work, urgent-transfers, sums-to-conv, merge-groups, gemv-to-conv, lut-to-arith, pack-rows, transpose-in-groups, fold-transpose-into-store, permute-by-transposes
+// WITHOUT: error: --layer-group: without: 'magic'; expected some of fold-head-reshapes, join-convolutions, split-convolutions, op-reorder, hoist-outputs, narrow-concat, column-gather, fold-depths, late-permutes, resident-constants, in-place-concat, early-constants, overlap, least-work, urgent-transfers, sums-to-conv, merge-groups, gemv-to-conv, lut-to-arith, pack-rows, transpose-in-groups, fold-transpose-into-store, gather-rows, permute-by-transposes
 module attributes {module.name = "net"} {
   func.func @main(%arg0: tensor<1x32x128x128xf32>) -> tensor<1x384x16x16xf32> {
     %none = "top.None"() : () -> none
