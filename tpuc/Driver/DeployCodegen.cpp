@@ -134,15 +134,6 @@ Expected<void> DeployRun::generate() {
   return {};
 }
 
-/// What a model file of `module`, a lowered network, would take; with groups by estimate.
-Expected<ModelFileReport> DeployRun::measure(ModuleOp module) const {
-  Expected<MeasuredNetwork> measured =
-      measureWith(module, std::min(options.codegen.opt, kQuickOpt));
-  if (!measured)
-    return propagate(measured);
-  return std::move(measured->file);
-}
-
 /// What a model file of `module`, a lowered network, would take with `opt`.
 Expected<MeasuredNetwork> DeployRun::measureWith(ModuleOp module, int opt) const {
   OwningOpRef<ModuleOp> copy(module.clone());
@@ -185,6 +176,10 @@ Expected<MeasuredNetwork> DeployRun::measureMade(int opt) const {
 
 /// What the lowered network takes with groups by estimate.
 Expected<void> DeployRun::measureLowered() {
+  if (auto tried = triedOnIntegers.find(lowering.onIntegers); tried != triedOnIntegers.end()) {
+    quick = tried->second;
+    return {};
+  }
   Expected<MeasuredNetwork> measured = measureWith(*lowered->module, kQuickOpt);
   // What was packed for it is not needed any more.
   if (Expected<void> read = readWritten(*lowered->module, files.front()); !read)
@@ -224,19 +219,35 @@ bool DeployRun::scalesPictures() {
 
 /// `isQuick`: files are those of groups by estimate.
 void DeployRun::makeBudget(bool isQuick) {
-  budget.emplace(FloatBudget::Request{
-      .percent = options.floatBudget,
-      .top = *top.module,
-      .lower = [this](const LoweringOptions &wanted) { return lowerForCycles(wanted); },
-      .measure = [this](ModuleOp module) { return measure(module); },
-      .isQuick = isQuick});
+  // Each network is measured behind its lowering.
+  auto wanted = std::make_shared<LoweringOptions>();
+  const auto measureWanted = [this, wanted](ModuleOp module) -> Expected<ModelFileReport> {
+    Expected<MeasuredNetwork> measured =
+        measureWith(module, std::min(options.codegen.opt, kQuickOpt));
+    if (!measured)
+      return propagate(measured);
+    if (!wanted->strict)
+      triedOnIntegers.insert_or_assign(wanted->onIntegers, *measured);
+    return std::move(measured->file);
+  };
+  budget.emplace(FloatBudget::Request{.percent = options.floatBudget,
+                                      .top = *top.module,
+                                      .target = *target,
+                                      .lower =
+                                          [this, wanted](const LoweringOptions &other) {
+                                            *wanted = other;
+                                            return lowerForCycles(other);
+                                          },
+                                      .measure = measureWanted,
+                                      .isQuick = isQuick});
 }
 
 /// Costs of floats by need are compared with groups by estimate. So they are before a search, and
 /// only what is left of the floats is searched. What cannot be measured so is left to `keepBudget`.
 Expected<void> DeployRun::keepBudgetFirst() {
   if (options.codegen.opt <= kQuickOpt || lowering.strict || !lowering.scheme.isQuantized() ||
-      !compiles() || scalesPictures() || !floatShare(*lowered->module, *top.module, nullptr))
+      !compiles() || scalesPictures() ||
+      !floatShare(*lowered->module, *top.module, *target, nullptr))
     return {};
   if (!measureLowered())
     return {};
@@ -336,7 +347,7 @@ DeployRun::fasterLowering(std::optional<MeasuredNetwork> made) const {
 /// of what the file takes mostly say that wider floats are slower.
 Expected<void> DeployRun::useFasterLayersFirst() {
   const bool isOpen = scalesPictures() || summary.weightBytes > kMostDividedWeights ||
-                      (!budget && floatShare(*lowered->module, *top.module, nullptr));
+                      (!budget && floatShare(*lowered->module, *top.module, *target, nullptr));
   if (!mayUseFloats() || isOpen || (!quick && !measureLowered()))
     return {};
   areFloatsTried = true;

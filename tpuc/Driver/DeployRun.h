@@ -57,7 +57,6 @@ private:
   Expected<void> lowerAnew();
   Expected<void> makeAnew();
   Expected<void> makeAnewIfClose(LoweringOptions other);
-  Expected<ModelFileReport> measure(mlir::ModuleOp module) const;
   Expected<MeasuredNetwork> measureWith(mlir::ModuleOp module, int opt) const;
   Expected<MeasuredNetwork> measureMade(int opt) const;
   Expected<void> measureLowered();
@@ -108,8 +107,10 @@ private:
   std::map<std::string, QuantScheme> floatLayers;
   std::optional<OutputFile> floatTable;
   std::optional<FloatBudget> budget;
-  /// What the lowered network takes with groups by estimate, once it was measured.
+  /// What the lowered network takes with groups by estimate, once it was measured; and what it
+  /// takes with layers on integers that the budget has tried there.
   std::optional<MeasuredNetwork> quick;
+  std::map<std::vector<std::string>, MeasuredNetwork> triedOnIntegers;
   /// Whether layers were tried in wider floats.
   bool areFloatsTried = false;
   TensorMap inputs;

@@ -18,10 +18,14 @@ using namespace tpuc;
 
 /// Networks of so many commands are looked at less: each look takes long.
 static constexpr int64_t kManyCommands = 12'000;
-/// What takes so many times the cycles of the fastest becomes no faster.
+/// What takes so many times the cycles of the fastest becomes no faster with needed layers, too.
 static constexpr double kFar = 1.15;
+/// Behind such a division, no other one is faster.
+static constexpr double kFarDivision = 1.08;
 /// A division has to save this part of the cycles by the estimate, else it is not measured.
-static constexpr double kLeastSaving = 0.01;
+static constexpr double kLeastSaving = 0.02;
+/// And it has to take less than this part of the cycles then: a search makes up for what is nearer.
+static constexpr double kWorthCasts = 0.995;
 /// Casts of small tensors take longer for each element than others would: networks are also divided
 /// as if a cast took this part of it.
 static constexpr double kCheapCast = 0.25;
@@ -175,8 +179,8 @@ private:
   using Names = std::vector<std::string>;
 
   Expected<void> look(Names names);
-  /// Whether it takes far longer than the fastest.
-  bool isFar(const MeasuredNetwork &network) const;
+  /// How many times as long it takes as the fastest.
+  double behind(const MeasuredNetwork &network) const;
   Expected<void> lookAtDivisions();
   Expected<void> lookAtOthers();
   FasterLayers best();
@@ -211,11 +215,11 @@ Expected<void> LayerSearch::look(Names names) {
   return {};
 }
 
-bool LayerSearch::isFar(const MeasuredNetwork &network) const {
+double LayerSearch::behind(const MeasuredNetwork &network) const {
   int64_t least = request.made.file.cycles;
   for (const FasterLayers &each : looks)
     least = std::min(least, each.network.file.cycles);
-  return double(network.file.cycles) >= kFar * double(least);
+  return double(network.file.cycles) / double(least);
 }
 
 Expected<void> LayerSearch::lookAtDivisions() {
@@ -224,12 +228,13 @@ Expected<void> LayerSearch::lookAtDivisions() {
   for (const double part : ArrayRef(castCycles).take_front(made.commands < kManyCommands ? 2 : 1)) {
     Division division(main, kept, made, looks.front().network.file, part * request.made.castCycles);
     auto [some, saving] = division.best();
-    if (saving <= kLeastSaving * double(made.cycles) || some.size() >= all.size() ||
-        some == looks.back().names)
+    if (saving <= kLeastSaving * double(made.cycles))
+      break;
+    if (some.size() >= all.size() || some == looks.back().names)
       continue;
     if (Expected<void> done = look(std::move(some)); !done)
       return done;
-    if (isFar(looks.back().network))
+    if (behind(looks.back().network) >= kFarDivision)
       break;
   }
   return {};
@@ -240,7 +245,7 @@ Expected<void> LayerSearch::lookAtOthers() {
   Names lighter;
   if (request.triesLighter)
     lighter = lighterLayers(main, kept, request.made.file, looks.front().network.file);
-  if (whole.size() > all.size() && !isFar(looks.front().network))
+  if (whole.size() > all.size() && behind(looks.front().network) < kFar)
     if (Expected<void> done = look(whole); !done)
       return done;
   if (lighter.empty() || lighter.size() >= all.size())
@@ -254,6 +259,8 @@ FasterLayers LayerSearch::best() {
   FasterLayers best{{}, request.made};
   bool isFaster = false;
   for (FasterLayers &each : looks) {
+    if (double(each.network.file.cycles) >= kWorthCasts * double(request.made.file.cycles))
+      continue;
     const bool isSure = each.network.isFasterThan(request.made);
     if ((isSure && !isFaster) ||
         (isSure == isFaster && each.network.takesFewerCyclesThan(best.network)))

@@ -107,14 +107,14 @@ Expected<std::optional<FloatStep>> FloatBudget::leastMissed(ModuleOp lowered,
 Expected<std::optional<FloatStep>> FloatBudget::stepToGiveUp(ModuleOp lowered,
                                                              const LoweringOptions &lowering,
                                                              const ModelFileReport &file) {
-  const std::optional<FloatShare> share = floatShare(lowered, request.top, &file);
+  const std::optional<FloatShare> share = floatShare(lowered, request.top, request.target, &file);
   if (!hasStrict || (!share && !strict))
     return std::nullopt;
   const double percent = request.percent * (areOnlyOutputs(lowered) ? kPartForOutputs : 1);
   // What spares little may not make the run longer.
   const double unquestioned = hasSlightGains(lowered) ? 0 : percent;
   if (!strict) {
-    // Integers take at least nothing in place of the floats.
+    // What integers take at least in place of the floats may say enough.
     if (100 * *share->mostCost() <= unquestioned)
       return std::nullopt;
     if (Expected<void> measured = measureStrict(lowering); !measured)

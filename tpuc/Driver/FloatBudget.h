@@ -47,6 +47,7 @@ public:
     double percent = 0;
     /// The network before lowering.
     mlir::ModuleOp top;
+    const TargetInfo &target;
     std::function<Expected<Network>(const LoweringOptions &)> lower;
     /// What a model file of a lowered network would take, with groups by estimate.
     std::function<Expected<ModelFileReport>(mlir::ModuleOp)> measure;

@@ -13,7 +13,10 @@
 #include "tpuc/Conversion/TopToTpu/StoragePlan.h"
 #include "tpuc/Dialect/Top/MainFunction.h"
 #include "tpuc/Dialect/Top/Names.h"
+#include "tpuc/Dialect/Top/StructureOps.h"
+#include "tpuc/Dialect/Top/TypeUtils.h"
 #include "tpuc/Dialect/Tpu/CastOps.h"
+#include "tpuc/Dialect/Tpu/MovementOps.h"
 #include "tpuc/Dialect/Tpu/StoredType.h"
 #include "tpuc/Driver/LayerCycles.h"
 #include "tpuc/Support/Counted.h"
@@ -54,7 +57,39 @@ static std::string sourceName(Operation *op, const std::set<std::string> &names)
   return codegen::wholeOf(layerName(op), names).value_or(layerName(op));
 }
 
-std::optional<FloatShare> tpuc::floatShare(ModuleOp lowered, ModuleOp top,
+/// Whether the network gives what `op` makes, perhaps in other dimensions.
+static bool givesOutput(Operation &op) {
+  return op.getNumResults() == 1 && llvm::any_of(op.getResult(0).getUsers(), [](Operation *user) {
+           return user->hasTrait<OpTrait::IsTerminator>() ||
+                  (isa<tpu::ReshapeOp>(user) && givesOutput(*user));
+         });
+}
+
+/// What a layer on floats takes at least on integers: `macs` multiplications of 8 bits, or for its
+/// constants in 8 bits. What it gives as an output is stored in floats then, too.
+static double leastOnIntegers(Operation &op, double macs, const TargetInfo &target) {
+  double least = 0;
+  if (const std::optional<uint32_t> peak = target.peakMacs.of(schemes::kInt8))
+    least = macs / double(*peak);
+  const double rate = target.timing ? target.timing->peakGlobalBytesPerCycle : 0;
+  if (rate <= 0)
+    return least;
+  double bits = 0;
+  const auto add = [&](Value value, unsigned mostBits) {
+    auto type = dyn_cast<RankedTensorType>(value.getType());
+    const std::optional<DataType> stored = type ? storageDataType(type) : std::nullopt;
+    if (stored && type.hasStaticShape())
+      bits += double(type.getNumElements()) * double(std::min(bitWidth(*stored), mostBits));
+  };
+  for (Value operand : op.getOperands())
+    if (macs > 0 && operand.getDefiningOp<top::WeightOp>())
+      add(operand, 8);
+  if (givesOutput(op))
+    add(op.getResult(0), 32);
+  return std::max(least, bits / 8 / rate);
+}
+
+std::optional<FloatShare> tpuc::floatShare(ModuleOp lowered, ModuleOp top, const TargetInfo &target,
                                            const ModelFileReport *file) {
   Expected<func::FuncOp> network = top::mainFunction(lowered);
   Expected<func::FuncOp> source = top::mainFunction(top);
@@ -82,7 +117,13 @@ std::optional<FloatShare> tpuc::floatShare(ModuleOp lowered, ModuleOp top,
     const std::string name = sourceName(&op, names);
     // Products on integers that give floats are none on floats.
     const bool multiplies = macs.contains(name) && !tpu::isQuantized(op.getOperand(0));
-    share.layers.push_back({name, needOf(&op).str(), multiplies ? macs[name] : 0, cycles.of(&op)});
+    const auto least =
+        static_cast<int64_t>(leastOnIntegers(op, macs.contains(name) ? macs[name] : 0, target));
+    share.layers.push_back({.name = name,
+                            .reason = needOf(&op).str(),
+                            .macs = multiplies ? macs[name] : 0,
+                            .cycles = cycles.of(&op),
+                            .leastCycles = std::min(least, cycles.of(&op))});
   }
   if (share.layers.empty())
     return std::nullopt;
@@ -185,8 +226,11 @@ std::optional<double> FloatShare::cycleShare() const {
 std::optional<double> FloatShare::mostCost() const {
   if (!fileCycles)
     return std::nullopt;
-  const int64_t rest = *fileCycles - ownCycles();
-  return rest > 0 ? double(ownCycles()) / double(rest) : std::numeric_limits<double>::infinity();
+  int64_t more = ownCycles();
+  for (const Layer &layer : layers)
+    more -= layer.leastCycles;
+  const int64_t rest = *fileCycles - more;
+  return rest > 0 ? double(more) / double(rest) : std::numeric_limits<double>::infinity();
 }
 
 /// The most expensive of `layers`, each with its part of `all` cycles, in brackets; nothing where

@@ -10,6 +10,7 @@
 #define TPUC_DRIVER_FLOATSHARE_H
 
 #include "tpuc/Driver/ModelFileCheck.h"
+#include "tpuc/Target/Target.h"
 
 namespace tpuc {
 
@@ -38,6 +39,9 @@ struct FloatShare {
     double macs = 0;
     /// By the chip's timing model, of its busier engine; 0 without a model file.
     int64_t cycles = 0;
+    /// What it takes at least on integers: for its multiplications, or for its constants and what
+    /// it gives as an output. At most `cycles`.
+    int64_t leastCycles = 0;
   };
   std::vector<Layer> layers;
   /// The multiplications of all layers of the network.
@@ -51,7 +55,8 @@ struct FloatShare {
   /// How many times the cycles of the network with --strict_int8 this one takes, less one. None
   /// where they were not compared.
   std::optional<double> cost;
-  /// At most that much, by the cycles of the layers and casts alone. None without a model file.
+  /// At most that much, by the cycles of the layers and casts alone, and by what the layers take at
+  /// least on integers. None without a model file.
   std::optional<double> mostCost() const;
   /// What they and their casts take more than on integers (tpuc::excessCycles). None where they
   /// were not compared.
@@ -72,10 +77,10 @@ struct FloatShare {
 };
 
 /// The share of such layers of `lowered`, which was made of `top`; none if there are none. `file`,
-/// which may be null, is what was found of the model file. A layer of a model file that has no name
-/// of the lowered network belongs to the one that its name begins with.
+/// which may be null, is what was found of the model file, and `target` the chip. A layer of a
+/// model file that has no name of the lowered network belongs to the one that its name begins with.
 std::optional<FloatShare> floatShare(mlir::ModuleOp lowered, mlir::ModuleOp top,
-                                     const ModelFileReport *file);
+                                     const TargetInfo &target, const ModelFileReport *file);
 
 /// The cycles that the layers on floats by need of `lowered` and their casts take more than the
 /// same layers on integers; below 0 where they take less. `file` and `strict` are what was found of

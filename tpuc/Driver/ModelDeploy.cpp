@@ -302,8 +302,8 @@ bool DeployRun::compiles() const {
 }
 
 Expected<void> DeployRun::commit() {
-  summary.floatsByNeed =
-      floatShare(*lowered->module, *top.module, summary.modelFile ? &*summary.modelFile : nullptr);
+  summary.floatsByNeed = floatShare(*lowered->module, *top.module, *target,
+                                    summary.modelFile ? &*summary.modelFile : nullptr);
   if (budget)
     budget->describe(summary.floatsByNeed);
   for (const OutputFile &file : files)

@@ -17,9 +17,9 @@ using namespace tpuc;
 
 /// A network that takes so many times the cycles by estimated groups becomes no faster.
 static constexpr double kCloseEnough = 1.1;
-/// The same of networks of less than so many commands: still wider floats for some layers may bring
-/// much.
-static constexpr int64_t kFewCommands = 600;
+/// The same of networks of less than so many cycles. Waits are most of what these take, and still
+/// wider floats for some layers may spare many.
+static constexpr int64_t kFewCycles = 50'000;
 static constexpr double kCloseOfFew = 1.3;
 /// Layers that are needed on integers make a network in wider floats so many times faster at most.
 static constexpr double kNeededBeside = 1.05;
@@ -254,7 +254,7 @@ std::optional<Found> WiderSearch::whole(const Found &start, size_t level, const 
   // Nothing is searched in this one in turn.
   if (level + 1 == levels.size() && reached.lowering.*wider == found.lowering.*wider)
     return std::nullopt;
-  const double close = reached.quick.file.commands < kFewCommands ? kCloseOfFew : kCloseEnough;
+  const double close = reached.quick.file.cycles < kFewCycles ? kCloseOfFew : kCloseEnough;
   // What a division has measured, without the layers that are needed, mostly says enough.
   if (request.mayDivide && !dispensable.empty()) {
     Expected<MeasuredNetwork> quick = measure(start.lowering, wider, dispensable);

@@ -117,16 +117,21 @@ TEST_F(DividedLayersTest, TakesTheFewestCyclesOfThoseThatAreFasterByBothParamete
 
 TEST_F(DividedLayersTest, LooksAtNoDivisionBehindOneThatIsFar) {
   two.file.conservativeCycles = 200;
-  one.file.cycles = 114;
+  one.file.cycles = 107;
   EXPECT_EQ(found(), std::vector<std::string>({"b", "d"}));
   EXPECT_EQ(looks, 3);
-  one.file.cycles = 115;
+  one.file.cycles = 108;
   EXPECT_TRUE(found().empty());
   EXPECT_EQ(looks, 2);
   one.file.cycles = 95;
   made.file.commands = 12'000;
   EXPECT_EQ(found(), std::vector<std::string>{"b"});
   EXPECT_EQ(looks, 2);
+  // With casts of 40 cycles nothing pays.
+  made.file.commands = 0;
+  made.castCycles = 10;
+  EXPECT_TRUE(found().empty());
+  EXPECT_EQ(looks, 1);
 }
 
 TEST_F(FasterLayersTest, TriesWhatComputesInFewerCycles) {

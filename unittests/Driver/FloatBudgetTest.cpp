@@ -9,6 +9,7 @@
 #include "tpuc/Driver/FloatBudget.h"
 #include "tpuc/Dialect/Top/TopDialect.h"
 #include "tpuc/Dialect/Tpu/TpuDialect.h"
+#include "tpuc/Target/Registry.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -128,6 +129,7 @@ std::vector<std::string> givenUp(std::map<std::string, int64_t> costs) {
   FloatBudget budget(
       {.percent = 5,
        .top = *source,
+       .target = **lookupTarget("bm1684x"),
        .lower = [](const LoweringOptions &wanted) -> Expected<Network> {
          Network made;
          made.context->loadDialect<mlir::func::FuncDialect, tpu::TpuDialect>();
@@ -178,11 +180,42 @@ TEST(FloatBudget, ComparesFloatsWithTheSameLayersOnIntegers) {
   // A layer of the file whose name goes on belongs to the one before.
   strict.layers = {{"slight", 400, 0}, {"strong", 10, 350}, {"strong_f32", 50, 150}};
   EXPECT_EQ(excessCycles(*lowered, file, strict), 500 + 300 - 400 - 350 - 150);
-  std::optional<FloatShare> share = floatShare(*lowered, *source, &file);
+  std::optional<FloatShare> share = floatShare(*lowered, *source, **lookupTarget("bm1684x"), &file);
   ASSERT_TRUE(share);
   share->excessCycles = -100;
   EXPECT_NE(share->text().find("100.0 % of the estimated cycles"), std::string::npos);
   EXPECT_NE(share->text().find("on integers they would take 112.5 %"), std::string::npos);
+}
+
+/// Constants of 8 bits are loaded, and outputs stored, for products on integers, too.
+TEST(FloatBudget, KnowsWhatIntegersTakeAtLeast) {
+  mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
+  context.loadDialect<mlir::func::FuncDialect, top::TopDialect, tpu::TpuDialect>();
+  const auto product = [&](const std::string &dialect, const std::string &attributes) {
+    return mlir::parseSourceString<mlir::ModuleOp>(
+        R"(func.func @main(%x: tensor<1x512xf32>) -> tensor<1x1000xf32> {
+             %n = "top.None"() : () -> none
+             %w = "top.Weight"() : () -> tensor<512x1000xf16> loc("w")
+             %y = ")" +
+            dialect + R"(.MatMul"(%x, %w, %n) {)" + attributes +
+            R"(} : (tensor<1x512xf32>, tensor<512x1000xf16>, none) -> tensor<1x1000xf32> loc("y")
+             return %y : tensor<1x1000xf32>
+           })",
+        &context);
+  };
+  const TargetInfo &target = **lookupTarget("bm1684x");
+  auto lowered = product("tpu", R"(storage_reason = "by need: it gives an output")");
+  auto source = product("top", "");
+  ModelFileReport file;
+  file.cycles = 100'000;
+  file.layers = {{"y", 100, 20'000}};
+  const std::optional<FloatShare> share = floatShare(*lowered, *source, target, &file);
+  ASSERT_TRUE(share);
+  const auto least = int64_t((512'000 + 4'000) / target.timing->peakGlobalBytesPerCycle);
+  EXPECT_EQ(share->layers.front().leastCycles, least);
+  EXPECT_DOUBLE_EQ(*share->mostCost(), double(20'000 - least) / double(80'000 + least));
+  file.layers = {{"y", 100, 1'000}};
+  EXPECT_EQ(floatShare(*lowered, *source, target, &file)->mostCost(), 0);
 }
 
 } // namespace

@@ -66,7 +66,7 @@ struct WiderSearchTest : ::testing::Test {
              searches.push_back(layers);
            if (!isQuick && searched.contains(layers))
              return searched[layers];
-           return networks.contains(layers) ? networks[layers] : taking(1000, 2000);
+           return networks.contains(layers) ? networks[layers] : taking(1'000'000, 2000);
          },
          .mayDivide = mayDivide});
     if (!options)
@@ -121,22 +121,24 @@ TEST_F(WiderSearchTest, LeavesOutWhatCannotBeFaster) {
   EXPECT_EQ(found(taking(100), schemes::kInt8, /*mayDivide=*/false), std::nullopt);
 }
 
-/// In a network of few commands, layers in F32 may bring much.
+/// In a network of few cycles, layers in F32 may bring much.
 TEST_F(WiderSearchTest, LooksForF32WhereF16IsNotFarBehind) {
-  MeasuredNetwork halves = taking(129);
-  halves.file.layers = {{"b", 90, 0}, {"c", 39, 0}};
-  MeasuredNetwork single = taking(500);
-  single.file.layers = {{"b", 50, 0}, {"c", 450, 0}};
-  networks[{all, {}}] = halves;
-  networks[{all, all}] = single;
-  networks[{all, {"b"}}] = taking(90, 190);
-  EXPECT_EQ(found(taking(100)), std::pair(all, Names({"b"})));
-  networks[{all, {}}].file.cycles = 130;
-  EXPECT_EQ(found(taking(100)), std::nullopt);
-  MeasuredNetwork made = taking(100);
-  made.file.commands = 600;
-  networks[{all, {}}].file.cycles = 129;
-  EXPECT_EQ(found(made), std::nullopt);
+  const auto isFound = [&](int64_t cycles, double behind) {
+    MeasuredNetwork halves = taking(int64_t(double(cycles) * behind));
+    halves.file.layers = {{"b", cycles, 0}, {"c", halves.file.cycles - cycles, 0}};
+    MeasuredNetwork single = taking(5 * cycles);
+    single.file.layers = {{"b", cycles / 2, 0}, {"c", 9 * cycles / 2, 0}};
+    networks[{all, {}}] = halves;
+    networks[{all, all}] = single;
+    networks[{all, {"b"}}] = taking(9 * cycles / 10, 190);
+    const auto layers = found(taking(cycles));
+    EXPECT_TRUE(!layers || *layers == std::pair(all, Names({"b"})));
+    return layers.has_value();
+  };
+  EXPECT_TRUE(isFound(40'000, 1.29));
+  EXPECT_FALSE(isFound(40'000, 1.31));
+  EXPECT_TRUE(isFound(50'000, 1.09));
+  EXPECT_FALSE(isFound(50'000, 1.29));
 }
 
 TEST_F(WiderSearchTest, SearchesOnlyWhatMayBecomeFaster) {
