@@ -20,7 +20,7 @@ using namespace tpuc;
 static constexpr int64_t kManyCommands = 12'000;
 /// What takes so many times the cycles of the fastest becomes no faster with needed layers, too.
 static constexpr double kFar = 1.15;
-/// Behind such a division, no other one is faster.
+/// Where a division takes so many times these cycles, no other one takes fewer.
 static constexpr double kFarDivision = 1.08;
 /// A division has to save this part of the cycles by the estimate, else it is not measured.
 static constexpr double kLeastSaving = 0.02;
@@ -228,9 +228,8 @@ Expected<void> LayerSearch::lookAtDivisions() {
   for (const double part : ArrayRef(castCycles).take_front(made.commands < kManyCommands ? 2 : 1)) {
     Division division(main, kept, made, looks.front().network.file, part * request.made.castCycles);
     auto [some, saving] = division.best();
-    if (saving <= kLeastSaving * double(made.cycles))
-      break;
-    if (some.size() >= all.size() || some == looks.back().names)
+    if (saving <= kLeastSaving * double(made.cycles) || some.size() >= all.size() ||
+        some == looks.back().names)
       continue;
     if (Expected<void> done = look(std::move(some)); !done)
       return done;

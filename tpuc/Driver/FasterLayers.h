@@ -62,9 +62,9 @@ struct FasterLayers {
 ///
 /// The network is measured with all layers in wider floats. From the cycles of each layer, and of a
 /// cast for each tensor between layers of different types, a division into stretches is estimated:
-/// no single layer that changes sides makes the sum smaller. Where that
-/// takes about the cycles of the fastest, and the network is quickly made, it is also estimated as
-/// if casts took less.
+/// no single layer that changes sides makes the sum smaller. Unless
+/// that takes far more cycles than the fastest, or the network is long in the making, one is also
+/// estimated as if casts took less.
 /// What takes the fewest cycles by the timing model of the whole file is taken: the network as it
 /// is, divided so, or with all layers in wider floats, those that are needed otherwise included.
 /// If nothing is faster by both sets of parameters, what takes fewer cycles without the
