@@ -9,6 +9,7 @@
 #include "tpuc/Codegen/Backend.h"
 #include "tpuc/Codegen/Decompose/Decompositions.h"
 #include "tpuc/Codegen/Decompose/Extremes.h"
+#include "tpuc/Codegen/Decompose/RoundedFloats.h"
 #include "tpuc/Codegen/Tile/Tiling.h"
 #include "tpuc/Dialect/Top/MainFunction.h"
 #include "tpuc/Dialect/Top/Names.h"
@@ -104,11 +105,7 @@ private:
   void readWord(Operation *op);
   bool isReadAsFloats(Value value);
   bool isOfRoundedFloats(Operation *op);
-  struct Rounded {
-    Value number;
-    double most, error;
-  };
-  std::optional<Rounded> rounded(Value value, OpMaker &maker);
+  std::optional<RoundedFloats> rounded(Value value, OpMaker &maker);
   void computeRounded(Operation *op);
 
   const Backend &backend;
@@ -120,7 +117,7 @@ private:
   llvm::DenseMap<Value, Value> reals, words;
   llvm::DenseMap<Value, bool> readInWords, readAsFloats;
   /// Numbers without known bounds in F32, which are off by something if they are large.
-  llvm::DenseMap<Value, Rounded> roundedNumbers;
+  llvm::DenseMap<Value, RoundedFloats> roundedNumbers;
   llvm::DenseSet<Operation *> replaced;
 };
 
@@ -512,76 +509,44 @@ bool BoundedIntegers::isOfRoundedFloats(Operation *op) {
   return llvm::none_of(kChanges, isSet) && isReadAsFloats(op->getResult(0));
 }
 
-/// `value` in F32 with how large it can be and how far off; none of 64 bits that are not known.
-std::optional<BoundedIntegers::Rounded> BoundedIntegers::rounded(Value value, OpMaker &maker) {
+/// `value` in F32; none of 64 bits that are not known.
+std::optional<RoundedFloats> BoundedIntegers::rounded(Value value, OpMaker &maker) {
   if (auto found = roundedNumbers.find(value); found != roundedNumbers.end())
     return found->second;
-  const double unit = 0x1p-24;
   if (const std::optional<Bounds> bounds = boundsOf(value); bounds && isExact(*bounds))
-    return Rounded{real(value, maker), static_cast<double>(mostExact), 0};
+    return RoundedFloats{real(value, maker), static_cast<double>(mostExact), 0};
   auto widening = value.getDefiningOp<tpu::DtypeCastOp>();
   if (!widening || widening.getFromBit() != 0 ||
       storageDataType(widening.getInput().getType()) != DataType::I32)
     return std::nullopt;
   replaced.insert(widening);
-  const Value number = maker.converted(widening.getInput(), maker.builder.getF32Type(),
-                                       "rounded_" + std::to_string(roundedNumbers.size()));
-  return roundedNumbers[value] = Rounded{number, 0x1p31, unit * 0x1p31};
+  return roundedNumbers[value] =
+             roundedWords(maker.converted(widening.getInput(), maker.builder.getF32Type(),
+                                          "rounded_" + std::to_string(roundedNumbers.size())));
 }
 
-/// The same op on floats and on words. Where the floats are below 2^30 by their bounds of errors,
-/// the words are the integers, and rounded once. Larger ones are what the floats say.
+/// The same op on floats and on words. Where the floats are small, the words are the integers.
 void BoundedIntegers::computeRounded(Operation *op) {
-  constexpr double kFewBits = 0x1p30, kUnit = 0x1p-24;
   OpMaker maker(op, backend);
   SmallVector<Value> operands(op->getOperands());
-  SmallVector<Rounded, 2> known;
-  const bool isRunning = isa<tpu::CumSumOp>(op);
-  for (Value &operand : MutableArrayRef(operands).take_front(isRunning ? 1 : 2)) {
-    const std::optional<Rounded> number = rounded(operand, maker);
+  SmallVector<RoundedFloats, 2> numbers;
+  for (Value &operand : MutableArrayRef(operands).take_front(isa<tpu::CumSumOp>(op) ? 1 : 2)) {
+    const std::optional<RoundedFloats> number = rounded(operand, maker);
     if (!number)
       return;
-    known.push_back(*number);
+    numbers.push_back(*number);
     operand = number->number;
   }
-  Rounded made{};
-  if (isRunning) {
-    int64_t terms = 1;
-    for (int64_t extent : OpMaker::dimsOf(op->getResult(0)))
-      terms = std::max(terms, extent);
-    made.most = static_cast<double>(terms) * known[0].most;
-    made.error = static_cast<double>(terms) * (known[0].error + kUnit * made.most);
-  } else if (isa<tpu::MulOp>(op)) {
-    // What is off in a factor of 2^30 and more is a small part of it.
-    if (known[0].error > kFewBits / 8 || known[1].error > kFewBits / 8)
-      return;
-    made.most = known[0].most * known[1].most;
-    made.error = made.most;
-  } else {
-    made.most = known[0].most + known[1].most;
-    made.error = known[0].error + known[1].error + kUnit * made.most;
-  }
-  if (!isa<tpu::MulOp>(op) && made.error > kFewBits / 8)
+  std::optional<RoundedFloats> made = roundedResult(op, numbers);
+  if (!made || !inWords(op))
     return;
-  const Operation *exact = inWords(op);
-  if (!exact)
-    return;
-  const ArrayRef<int64_t> dims = OpMaker::dimsOf(op->getResult(0));
-  const auto type = RankedTensorType::get(dims, maker.builder.getF32Type());
-  const Value rough = maker.make(op->getName().getStringRef(), "in_floats", TypeRange(Type(type)),
+  const Value result = op->getResult(0);
+  const Type type = OpMaker::typeOf(result).clone(floatType(maker.builder));
+  const Value rough = maker.make(op->getName().getStringRef(), "in_floats", TypeRange(type),
                                  operands, NamedAttrList(op->getAttrs()));
-  const Value word = maker.converted(words[op->getResult(0)], maker.builder.getF32Type(), "exact");
-  NamedAttrList limit;
-  limit.set("const_val", maker.builder.getF64FloatAttr(kFewBits));
-  limit.set("mode", maker.builder.getStringAttr("Less"));
-  const Value isSmall =
-      maker.make(tpu::CompareConstOp::getOperationName(), "is_small",
-                 TypeRange(Type(RankedTensorType::get(dims, maker.builder.getI1Type()))),
-                 maker.makeLike<tpu::AbsOp>("magnitude", rough), limit);
-  made.number = maker.make(tpu::WhereOp::getOperationName(), "rounded", TypeRange(Type(type)),
-                           {isSmall, word, rough}, {});
-  roundedNumbers[op->getResult(0)] = made;
-  reals[op->getResult(0)] = made.number;
+  made->number = exactWhereSmall(maker, rough, words[result]);
+  roundedNumbers[result] = *made;
+  reals[result] = made->number;
 }
 
 /// What reads numbers of which there are words reads these.
