@@ -437,16 +437,24 @@ static LogicalResult constantWeights(MatMulOp op, PatternRewriter &rewriter) {
   }
 
   Maker maker{rewriter, op};
+  const Value rows = rowsOf(maker, "_value_rows", op.getRight());
+  const int64_t columns = heads * width;
   Value values = op.getRight();
-  if (areOfHeads)
-    values = maker.times("_value_scaled", values, {1, heads, 1, 1}, factors);
+  if (areOfHeads) {
+    // Rows are scaled, of which attention can take heads.
+    Doubles ofColumns;
+    for (double factor : factors)
+      ofColumns.insert(ofColumns.end(), static_cast<size_t>(width), factor);
+    const Value scaled = maker.times("_value_scaled", rows, {columns}, ofColumns);
+    const Value byRow = reshaped(rewriter, maker.named("_value_by_row"), scaled,
+                                 {samples, (*value)[2], heads, width});
+    values = permuted(rewriter, maker.named("_value_heads"), byRow, kHeadsAndRows);
+  }
   Value attended = maker.product("_attended", op.getType(), weights->softmax.getOutput(), values);
   if (!areOfHeads)
     attended =
         maker.times("_attended_scaled", attended, {1, heads, (*result)[2], 1}, weights->factors);
   // What constants make of the values of all heads, of which each head's columns count.
-  const Value rows = rowsOf(maker, "_value_rows", op.getRight());
-  const int64_t columns = heads * width;
   const Dims rowDims = {samples, (*result)[2], columns};
   const auto perHead = weights->addends.size() / static_cast<size_t>(heads);
   Value sum;
