@@ -8,6 +8,14 @@
 // RUN: model_runner --model %s --input %t.dir/in.npz --output %t.dir/heads.npz
 // RUN: model_runner --model %t.dir/net.bmodel --input %t.dir/in.npz --output %t.dir/net.npz
 // RUN: npz_tool compare %t.dir/net.npz %t.dir/heads.npz --tolerance 1,1
+// So are those of integers without a sign.
+// RUN: sed 's/^!matrix = .*/!matrix = tensor<1x4x8x8x!quant.uniform<u8:f32, 0.01>>/' %s > %t.dir/unsigned.mlir
+// RUN: tpuc-opt %t.dir/unsigned.mlir --fold-head-reshapes | FileCheck %s --check-prefix=UNSIGNED
+// RUN: tpuc-opt %t.dir/unsigned.mlir --fold-head-reshapes --transpose-in-groups --decompose --sums-to-conv --subnet-divide --weight-reorder --layer-group --address-assign --codegen=model=%t.dir/unsigned.bmodel -o %t.dir/none.mlir
+// RUN: model_runner --model %t.dir/unsigned.mlir --input %t.dir/in.npz --output %t.dir/unsigned-heads.npz
+// RUN: model_runner --model %t.dir/unsigned.bmodel --input %t.dir/in.npz --output %t.dir/unsigned.npz
+// RUN: npz_tool compare %t.dir/unsigned.npz %t.dir/unsigned-heads.npz --tolerance 1,1
+// UNSIGNED: "tpu.Mul"({{.*}} : (tensor<1x32x32x!quant.uniform<u8:f32, 1.000000e-02>>, tensor<1x32x32x!quant.uniform<u8:f32, 1.000000e+00>>)
 
 // CHECK: %[[M:.*]] = "tpu.MatMul"({{.*}} -> tensor<1x32x32x!quant.uniform<i8:f32, 1.000000e-02>> loc("memory_matrix")
 // CHECK: "tpu.Mul"(%[[M]], {{.*}} : (tensor<1x32x32x!quant.uniform<i8:f32, 1.000000e-02>>, tensor<1x32x32x!quant.uniform<i8:f32, 1.000000e+00>>)

@@ -367,9 +367,10 @@ Value RowsOfHeads::withoutMeetings(Value matrix, int64_t heads, int64_t width) {
                 {mask, matrix, weight(zero, "of_two_heads")}, {});
   }
   const quant::UniformQuantizedType stored = tpu::quantizedType(matrix);
-  if (!stored || stored.getZeroPoint() != 0 || storageDataType(from) != DataType::I8)
+  const std::optional<DataType> integer = storageDataType(from);
+  if (!stored || stored.getZeroPoint() != 0 || (integer != DataType::I8 && integer != DataType::U8))
     return {};
-  Value mask = weight(meetings(heads, height, width, DataType::I8), "of_one_head");
+  Value mask = weight(meetings(heads, height, width, *integer), "of_one_head");
   mask.setType(staticType(mask).clone(
       quant::UniformQuantizedType::get(stored.getStorage(), stored.getExpressedType(), {1.0, 0})));
   NamedAttrList attributes;
