@@ -25,6 +25,8 @@ FirstFit::FirstFit(const ItemSet &items) : set(&items) {
   std::sort(byLower.begin(), byLower.end(), [&](size_t a, size_t b) {
     return std::pair(buffers[a].lower, a) < std::pair(buffers[b].lower, b);
   });
+  for (size_t buffer : byLower)
+    living.push_back({set->itemOf(buffer), deltas[buffer], buffers[buffer].size});
   while (leaves < byLower.size())
     leaves *= 2;
   latestUpper.assign(2 * leaves, INT64_MIN);
@@ -44,7 +46,7 @@ void FirstFit::visitLongLived(size_t node, size_t begin, size_t end, size_t pref
   if (begin >= prefix || latestUpper[node] <= time)
     return;
   if (end - begin == 1) {
-    visit(byLower[begin]);
+    visit(begin);
     return;
   }
   size_t middle = begin + (end - begin) / 2;
@@ -57,40 +59,44 @@ void FirstFit::forEachOverlapping(int64_t lower, int64_t upper, F visit) const {
   size_t first = std::lower_bound(lowers.begin(), lowers.end(), lower) - lowers.begin();
   visitLongLived(1, 0, leaves, first, lower, visit);
   for (size_t i = first; i < lowers.size() && lowers[i] < upper; ++i)
-    visit(byLower[i]);
+    visit(i);
 }
 
 /// How many conflicts are remembered in all: some 50 MB.
 static constexpr size_t kMostRemembered = size_t{1} << 21;
 
-/// Searches place the same items again and again.
+/// Searches place the same items again and again; often the first order does, which needs those of
+/// each item only once.
 const FirstFit::Conflicts &FirstFit::conflictsOf(size_t index) {
   if (conflicts.empty())
     conflicts.resize(set->items().size());
-  const bool isRemembered = conflicts[index].isKnown || numRemembered < kMostRemembered;
-  Conflicts &found = isRemembered ? conflicts[index] : passing;
-  if (found.isKnown && isRemembered)
-    return found;
+  Conflicts &own = conflicts[index];
+  if (own.isKnown)
+    return own;
+  const bool isRemembered = own.count && numRemembered < kMostRemembered;
+  Conflicts &found = isRemembered ? own : passing;
   const std::vector<Buffer> &buffers = set->problem().buffers;
   const uint64_t start = visits;
   // What placing an item costs even where it meets no other.
   visits += 32;
   found.list.clear();
+  found.list.reserve(own.count.value_or(0));
   for (const Part &part : set->items()[index].parts) {
     const Buffer &buffer = buffers[part.buffer];
     if (buffer.size == 0)
       continue;
-    forEachOverlapping(buffer.lower, buffer.upper, [&](size_t other) {
+    forEachOverlapping(buffer.lower, buffer.upper, [&](size_t position) {
       ++visits;
-      const size_t owner = set->itemOf(other);
-      if (owner != index && !set->mayOverlap(part.buffer, other))
-        found.list.push_back({owner, deltas[other] - part.delta - buffer.size,
-                              deltas[other] + buffers[other].size - part.delta});
+      const Living &other = living[position];
+      if (other.item != index && !set->mayOverlap(part.buffer, byLower[position]))
+        found.list.push_back({other.item, other.delta - part.delta - buffer.size,
+                              other.delta + other.size - part.delta});
     });
   }
-  found.isKnown = true;
+  found.isKnown = isRemembered;
   found.cost = visits - start;
   visits = start;
+  own.count = found.list.size();
   numRemembered += isRemembered ? found.list.size() : 0;
   return found;
 }

@@ -53,6 +53,8 @@ private:
   };
   struct Conflicts {
     bool isKnown = false;
+    /// How many there are, once they have been looked for.
+    std::optional<size_t> count = std::nullopt;
     std::vector<Conflict> list;
     /// What finding them costs.
     uint64_t cost = 0;
@@ -65,13 +67,20 @@ private:
   /// Buffers of more than no bytes by the start of their lives; a heap-ordered tree of the latest
   /// ends over them finds those that already live at some moment.
   std::vector<size_t> byLower;
+  /// What conflicts depend on, in the same order.
+  struct Living {
+    size_t item = 0;
+    int64_t delta = 0, size = 0;
+  };
+  std::vector<Living> living;
   std::vector<int64_t> lowers;
   std::vector<int64_t> latestUpper;
   size_t leaves = 1;
   /// Of each buffer inside its item.
   std::vector<int64_t> deltas;
   std::vector<int64_t> itemOffsets;
-  /// What was found of each item, as far as there is room for it; and of one beyond that.
+  /// What was found of each item the second time, as far as there is room for it; and of another
+  /// one.
   std::vector<Conflicts> conflicts;
   size_t numRemembered = 0;
   Conflicts passing;
