@@ -19,30 +19,33 @@ namespace tpuc::codegen {
 /// answer. What depends on a capacity by these questions alone is then the same, too.
 class CapacityRange {
 public:
+  CapacityRange() { below.fill(kMost); }
+
   /// `needed.fits(capacity)`, remembered. All questions are about one capacity, or two with the
-  /// same answers.
+  /// same answers, of less than 2 GiB.
   bool fits(const Footprint &needed, const Footprint &capacity) {
-    if (const std::optional<unsigned> space = needed.overflow(capacity)) {
-      below[*space] = std::min(below[*space], needed[*space]);
-      return false;
-    }
-    least.growTo(needed);
+    if (const std::optional<unsigned> space = needed.overflow(capacity))
+      return fits(needed[*space], capacity, *space);
+    for (size_t space = 0; space < kMostSpaces; ++space)
+      least[space] = std::max(least[space], static_cast<int32_t>(needed[space]));
     return true;
   }
   /// The same of one space.
   bool fits(int64_t needed, const Footprint &capacity, unsigned space) {
+    const auto bytes = static_cast<int32_t>(std::min<int64_t>(needed, kMost));
     if (needed > capacity[space]) {
-      below[space] = std::min(below[space], needed);
+      below[space] = std::min(below[space], bytes);
       return false;
     }
-    least[space] = std::max(least[space], needed);
+    least[space] = std::max(least[space], bytes);
     return true;
   }
   /// As if all questions of the other one had been asked here.
   void narrowTo(const CapacityRange &other) {
-    least.growTo(other.least);
-    for (size_t space = 0; space < kMostSpaces; ++space)
+    for (size_t space = 0; space < kMostSpaces; ++space) {
+      least[space] = std::max(least[space], other.least[space]);
       below[space] = std::min(below[space], other.below[space]);
+    }
   }
   bool contains(const Footprint &capacity) const {
     for (size_t space = 0; space < kMostSpaces; ++space)
@@ -52,16 +55,11 @@ public:
   }
 
 private:
-  /// The most that did fit.
-  Footprint least = {};
-  /// The least that did not.
-  std::array<int64_t, kMostSpaces> below = unlimited();
+  static constexpr int32_t kMost = std::numeric_limits<int32_t>::max();
 
-  static constexpr std::array<int64_t, kMostSpaces> unlimited() {
-    std::array<int64_t, kMostSpaces> bytes = {};
-    bytes.fill(std::numeric_limits<int64_t>::max());
-    return bytes;
-  }
+  /// The most that did fit, and the least that did not. There is one for each group that is known,
+  /// so they are short.
+  std::array<int32_t, kMostSpaces> least = {}, below = {};
 };
 
 } // namespace tpuc::codegen

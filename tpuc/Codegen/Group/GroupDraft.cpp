@@ -250,13 +250,13 @@ Expected<void> GroupDraft::cut(const TileCounts &counts, const GroupPlan *tail) 
   return checkJoins();
 }
 
-void GroupDraft::takeTilings(const Tiling &tiles) {
-  plan.order = tiles.result.order;
+void GroupDraft::takeTilings(const LayerTiles &tiles) {
+  plan.order = tiles.order;
   for (unsigned axis = 0; axis < kNumAxes; ++axis)
-    plan.counts[axis] = static_cast<unsigned>(tiles.result.axisTiles[axis].size());
+    plan.counts[axis] = static_cast<unsigned>(tiles.result[axis].size());
   for (GroupTensor &tensor : plan.tensors) {
-    tensor.axisTiles = tensor.producer ? tiles.result.axisTiles
-                                       : tiles.operands[tensor.users.front().operand]->axisTiles;
+    tensor.axisTiles =
+        tensor.producer ? tiles.result : tiles.operands[tensor.users.front().operand];
     for (SmallVector<Range> &axisTiles : tensor.axisTiles)
       if (llvm::all_equal(axisTiles))
         axisTiles.resize(1);

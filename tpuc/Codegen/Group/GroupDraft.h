@@ -100,7 +100,7 @@ public:
   /// Tiles the results that others need by `counts`, and everything else after them.
   Expected<void> cut(const TileCounts &counts, const GroupPlan *tail = nullptr);
   /// The same tiling as a layer that runs alone has.
-  void takeTilings(const Tiling &tiles);
+  void takeTilings(const LayerTiles &tiles);
   /// Sizes and cycles. `tail` of this and of `cut`: the same tiling of the layers at the end,
   /// measured.
   Expected<void> measure(const GroupPlan *tail = nullptr);

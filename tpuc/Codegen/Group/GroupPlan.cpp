@@ -128,11 +128,15 @@ SmallVector<TileLayout> GroupPlanner::tileLayoutsOf(ArrayRef<Operation *> layers
 }
 
 /// That of every chip, and where steps cost less on this one others with more of them.
-Expected<std::shared_ptr<const std::vector<Tiling>>> GroupPlanner::tilingsOf(Operation *layer) {
-  const int64_t kind = kindOf(layer);
-  if (const auto known = tilings.find(kind))
+Expected<std::shared_ptr<const std::vector<LayerTiles>>> GroupPlanner::tilingsOf(Operation *layer) {
+  SmallVector<uint64_t> words = {static_cast<uint64_t>(kindOf(layer))};
+  for (unsigned space = 0; space < kMostSpaces; ++space)
+    words.push_back(static_cast<uint64_t>(capacity[space]));
+  const KnownCosts::Key key = KnownCosts::keyOf(words);
+  auto &tilings = backend.known()->tilings;
+  if (const auto known = tilings.find(key))
     return *known;
-  std::vector<Tiling> made;
+  std::vector<LayerTiles> made;
   SmallVector<TilingCosts> all = {{}};
   if (const int64_t stepBytes = backend.stepBytes(); stepBytes != kStepBytes)
     for (const TileOrder order : {TileOrder::ChannelsOutermost, TileOrder::ChannelsInnermost})
@@ -141,11 +145,12 @@ Expected<std::shared_ptr<const std::vector<Tiling>>> GroupPlanner::tilingsOf(Ope
   for (const TilingCosts &costs : all) {
     Expected<Tiling> one = planTiling(layer, backend, capacity, costs);
     if (one)
-      made.push_back(std::move(*one));
+      made.emplace_back(*one);
     else if (!costs.mustOverlap)
       return propagate(one);
   }
-  return tilings.add(kind, std::make_shared<const std::vector<Tiling>>(std::move(made)));
+  made.shrink_to_fit();
+  return tilings.add(key, std::make_shared<const std::vector<LayerTiles>>(std::move(made)));
 }
 
 /// Whether a plan takes clearly less time than another and moves hardly more: where memory is
@@ -167,14 +172,14 @@ Expected<GroupPlan> GroupPlanner::alone(Operation *layer) {
   if (const auto known = singles.find(layer))
     return **known;
   GroupDraft connected(*this, layer);
-  Expected<std::shared_ptr<const std::vector<Tiling>>> choices = tilingsOf(layer);
+  Expected<std::shared_ptr<const std::vector<LayerTiles>>> choices = tilingsOf(layer);
   if (!choices)
     return propagate(choices);
   if (Expected<void> done = connected.connect(TileLayout::Flat); !done)
     return propagate(done);
   std::shared_ptr<const GroupPlan> best;
   Expected<void> problem;
-  for (const Tiling &tiles : **choices) {
+  for (const LayerTiles &tiles : **choices) {
     GroupDraft draft = connected;
     draft.takeTilings(tiles);
     Expected<void> done = draft.measure();

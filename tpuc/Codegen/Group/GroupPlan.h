@@ -186,7 +186,7 @@ private:
                                                       const GroupDraft &connected,
                                                       SuffixCache &tails, CapacityRange &range);
   Expected<std::shared_ptr<const TileModel>> model(mlir::Operation *op, TileLayout layout);
-  Expected<std::shared_ptr<const std::vector<Tiling>>> tilingsOf(mlir::Operation *layer);
+  Expected<std::shared_ptr<const std::vector<LayerTiles>>> tilingsOf(mlir::Operation *layer);
   llvm::SmallVector<TileLayout> tileLayoutsOf(llvm::ArrayRef<mlir::Operation *> layers);
 
   const Backend &backend;
@@ -197,7 +197,6 @@ private:
   /// By kinds.
   SharedMap<llvm::DenseMap<std::pair<int64_t, unsigned>, std::shared_ptr<const TileModel>>> models;
   SharedMap<llvm::DenseMap<int64_t, bool>> areFree;
-  SharedMap<llvm::DenseMap<int64_t, std::shared_ptr<const std::vector<Tiling>>>> tilings;
   SharedMap<llvm::DenseMap<mlir::Operation *, std::shared_ptr<const GroupPlan>>> singles;
 };
 

@@ -35,6 +35,7 @@ struct TileWork {
 };
 
 struct KnownGroups;
+struct LayerTiles;
 
 /// The ways to tile a group, and with which capacities they are these.
 struct KnownOptions {
@@ -59,6 +60,8 @@ struct KnownCosts {
   Map<std::optional<TileWork>> works;
   Map<std::optional<int64_t>> transfers;
   Map<int64_t> sizes;
+  /// The ways to tile a layer by itself (`GroupPlanner`).
+  Map<std::shared_ptr<const std::vector<LayerTiles>>> tilings;
   /// The ways to tile groups (`GroupTable`).
   Map<std::shared_ptr<const KnownOptions>> options;
   /// Where buffers lie in local memory (Place/KnownPlaces.h).

@@ -23,6 +23,21 @@ struct Tiling {
   GroupInfo result;
 };
 
+/// The tiles of a tiling, without what depends on the op itself: they serve others of its kind.
+struct LayerTiles {
+  explicit LayerTiles(const Tiling &tiling)
+      : result(tiling.result.axisTiles), order(tiling.result.order) {
+    operands.reserve(tiling.operands.size());
+    for (const std::optional<GroupInfo> &operand : tiling.operands)
+      operands.push_back(operand ? operand->axisTiles : Sections());
+  }
+
+  Sections result;
+  TileOrder order;
+  /// Without ranges those of operands that are not loaded.
+  std::vector<Sections> operands;
+};
+
 /// By what tilings are compared.
 struct TilingCosts {
   /// What a step costs, as bytes of each lane.
