@@ -37,9 +37,9 @@ private:
   SmallVector<uint64_t, 32> words;
 };
 
-/// By what they say, which holds in any context. What takes long to write as text are their
-/// numbers: of the usual attributes and types these are taken as they are, each behind the kind of
-/// it and how many follow. The others, of which there are few, are text.
+/// By what they say, which holds in any context. Their numbers take long to write as text. So the
+/// usual attributes and types are bytes: their kind, how many numbers follow, and these. The others,
+/// of which there are few, are text.
 class ContentKey {
 public:
   explicit ContentKey(MLIRContext *context) : context(context) {}
