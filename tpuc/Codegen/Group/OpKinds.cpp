@@ -38,8 +38,8 @@ private:
 };
 
 /// By what they say, which holds in any context. Their numbers take long to write as text. So the
-/// usual attributes and types are bytes: their kind, how many numbers follow, and these. The others,
-/// of which there are few, are text.
+/// usual attributes and types are bytes: their kind, how many numbers follow, and these. The
+/// others, of which there are few, are text.
 class ContentKey {
 public:
   explicit ContentKey(MLIRContext *context) : context(context) {}
