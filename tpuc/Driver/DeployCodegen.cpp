@@ -344,9 +344,11 @@ DeployRun::fasterLowering(std::optional<MeasuredNetwork> made) const {
 /// Layers that take fewer cycles in wider floats are in these before groups are searched, where
 /// nothing has to be known of the file for that: neither what resizes pictures faster nor which
 /// floats are needed is open, and the network compiles as it is. With many bytes of weights, bounds
-/// of what the file takes mostly say that wider floats are slower.
+/// of what the file takes mostly say that wider floats are slower. Floats are searched as they are
+/// first, since wider ones seldom are faster.
 Expected<void> DeployRun::useFasterLayersFirst() {
-  const bool isOpen = scalesPictures() || summary.weightBytes > kMostDividedWeights ||
+  const bool isOpen = !lowering.scheme.isQuantized() || scalesPictures() ||
+                      summary.weightBytes > kMostDividedWeights ||
                       (!budget && floatShare(*lowered->module, *top.module, *target, nullptr));
   if (!mayUseFloats() || isOpen || (!quick && !measureLowered()))
     return {};

@@ -18,6 +18,8 @@ using namespace tpuc;
 
 /// Networks of so many commands are looked at less: each look takes long.
 static constexpr int64_t kManyCommands = 12'000;
+/// Those of fewer than so many are looked at more: a few layers are most of them.
+static constexpr int64_t kFewCommands = 600;
 /// What takes so many times the cycles of the fastest becomes no faster with needed layers, too.
 static constexpr double kFar = 1.15;
 /// Where a division takes so many times these cycles, no other one takes fewer; but for networks of
@@ -25,7 +27,7 @@ static constexpr double kFar = 1.15;
 static constexpr double kFarDivision = 1.08;
 static constexpr int64_t kFewCommands = 256;
 /// A division has to save this part of the cycles by the estimate, else it is not measured.
-static constexpr double kLeastSaving = 0.02;
+static constexpr double kLeastSaving = 0.01;
 /// And it has to take less than this part of the cycles then: a search makes up for what is nearer.
 static constexpr double kWorthCasts = 0.995;
 /// Casts of small tensors take longer for each element than others would: networks are also divided

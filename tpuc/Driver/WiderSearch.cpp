@@ -297,7 +297,10 @@ std::optional<LoweringOptions> WiderSearch::run() {
   };
   if (!request.mayDivide && request.made && llvm::none_of(levels, isPossible))
     return std::nullopt;
-  Expected<MeasuredNetwork> quick = measure(request.lowering, /*isQuick=*/true);
+  // What is divided after its search is compared with what that has brought.
+  Expected<MeasuredNetwork> quick = request.made && request.mayDivide
+                                        ? *request.made
+                                        : measure(request.lowering, /*isQuick=*/true);
   if (!quick)
     return std::nullopt;
   const Found start{request.lowering, std::move(*quick)};

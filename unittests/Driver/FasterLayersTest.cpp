@@ -116,6 +116,7 @@ TEST_F(DividedLayersTest, TakesTheFewestCyclesOfThoseThatAreFasterByBothParamete
 }
 
 TEST_F(DividedLayersTest, LooksAtNoDivisionBehindOneThatIsFar) {
+  made.file.commands = 600;
   two.file.conservativeCycles = 200;
   one.file.cycles = 107;
   EXPECT_EQ(found(), std::vector<std::string>({"b", "d"}));
@@ -123,6 +124,8 @@ TEST_F(DividedLayersTest, LooksAtNoDivisionBehindOneThatIsFar) {
   one.file.cycles = 108;
   EXPECT_TRUE(found().empty());
   EXPECT_EQ(looks, 2);
+  made.file.commands = 599;
+  EXPECT_EQ(found(), std::vector<std::string>({"b", "d"}));
   one.file.cycles = 95;
   made.file.commands = 12'000;
   EXPECT_EQ(found(), std::vector<std::string>{"b"});
