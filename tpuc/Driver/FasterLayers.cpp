@@ -22,10 +22,8 @@ static constexpr int64_t kManyCommands = 12'000;
 static constexpr int64_t kFewCommands = 600;
 /// What takes so many times the cycles of the fastest becomes no faster with needed layers, too.
 static constexpr double kFar = 1.15;
-/// Where a division takes so many times these cycles, no other one takes fewer; but for networks of
-/// less than so many commands, where looks take no time and casts are much of the cycles.
+/// Where a division takes so many times these cycles, no other one takes fewer.
 static constexpr double kFarDivision = 1.08;
-static constexpr int64_t kFewCommands = 256;
 /// A division has to save this part of the cycles by the estimate, else it is not measured.
 static constexpr double kLeastSaving = 0.01;
 /// And it has to take less than this part of the cycles then: a search makes up for what is nearer.

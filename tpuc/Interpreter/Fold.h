@@ -19,8 +19,8 @@ struct FoldLimits {
   int64_t maxElements;
   /// Larger ones too, where the results together have no more elements than the operands. Rows of
   /// a table, what is computed element by element, products, and integers of 64 bits have at most
-  /// 64 times `maxElements`. So have others where all that is made of them is constant, and no larger than
-  /// what they are made of.
+  /// 64 times `maxElements`. So have others where all that is made of them is constant, and no
+  /// larger than what they are made of.
   bool ifNotGrowing = false;
 };
 

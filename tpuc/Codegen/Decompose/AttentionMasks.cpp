@@ -28,7 +28,7 @@ namespace {
 /// A constant mask as numbers for `keys` keys, at least `hidden`: 0 or `hidden` of booleans,
 /// `hidden` behind the last element.
 Tensor foldedMask(const Tensor &mask, int64_t keys, float hidden) {
-  Tensor numbers = convert(mask, DataType::F32);
+  Tensor numbers = convert(mask, DataType::F32).clone();
   for (float &number : numbers.mutableData<float>())
     if (mask.type() == DataType::Bool)
       number = number != 0 ? 0 : hidden;
