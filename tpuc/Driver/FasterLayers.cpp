@@ -260,7 +260,9 @@ FasterLayers LayerSearch::best() {
   FasterLayers best{{}, request.made};
   bool isFaster = false;
   for (FasterLayers &each : looks) {
-    if (double(each.network.file.cycles) >= kWorthCasts * double(request.made.file.cycles))
+    const ModelFileReport &made = request.made.file;
+    const double worth = made.commands < kFewCommands ? 1 : kWorthCasts;
+    if (double(each.network.file.cycles) >= worth * double(made.cycles))
       continue;
     const bool isSure = each.network.isFasterThan(request.made);
     if ((isSure && !isFaster) ||

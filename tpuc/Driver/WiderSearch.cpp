@@ -17,7 +17,10 @@ using namespace tpuc;
 
 /// A network that takes so many times the cycles by estimated groups becomes no faster.
 static constexpr double kCloseEnough = 1.1;
-/// The same of networks of less than so many cycles. Waits are most of what these take, and still
+/// In networks of less than so many commands a look takes no time. There some layers may be faster
+/// in F32 though none are in F16.
+static constexpr int64_t kFewCommands = 1'000;
+/// Networks of less than so many cycles may take more. Waits are most of what these take, and still
 /// wider floats for some layers may spare many.
 static constexpr int64_t kFewCycles = 50'000;
 static constexpr double kCloseOfFew = 1.3;
@@ -201,8 +204,13 @@ Found WiderSearch::divided(const Found &start, size_t level, const Needed &neede
          .measure =
              [&](const std::vector<std::string> &names) { return measure(before, wider, names); },
          .triesLighter = !isFaster});
-    if (!found || found->names.empty())
+    if (!found)
       break;
+    if (found->names.empty()) {
+      if (reached.quick.file.commands >= kFewCommands)
+        break;
+      continue;
+    }
     reached.lowering.*wider = std::move(found->names);
     reached.quick = std::move(found->network);
     isFaster = reached.quick.isFasterThan(start.quick);

@@ -65,6 +65,24 @@ TEST_F(FasterLayersTest, KeepsWhatASearchOrStillWiderFloatsMayMend) {
   EXPECT_TRUE(found(taking(90, 201, /*hostLayers=*/1)).empty());
 }
 
+/// In a network of few commands a little less is kept, too: F32 may bring more on top of it.
+TEST_F(FasterLayersTest, KeepsLittleInNetworksOfFewCommands) {
+  const auto isKept = [&](int64_t commands) {
+    MeasuredNetwork made = taking(1000);
+    made.file.commands = commands;
+    Expected<FasterLayers> layers = fasterLayers(
+        {.top = *module,
+         .made = made,
+         .measure = [&](const std::vector<std::string> &) -> Expected<MeasuredNetwork> {
+           return taking(998);
+         }});
+    EXPECT_TRUE(layers);
+    return !layers->names.empty();
+  };
+  EXPECT_TRUE(isKept(599));
+  EXPECT_FALSE(isKept(600));
+}
+
 constexpr const char *kThreeLayers = R"(
   func.func @main(%a: tensor<4xf32>) -> tensor<4xf32> {
     %b = "top.Exp"(%a) : (tensor<4xf32>) -> tensor<4xf32> loc("b")

@@ -141,6 +141,25 @@ TEST_F(WiderSearchTest, LooksForF32WhereF16IsNotFarBehind) {
   EXPECT_FALSE(isFound(50'000, 1.29));
 }
 
+/// Where a look takes no time, F32 is looked at though no layers are faster in F16.
+TEST_F(WiderSearchTest, DividesBetweenIntegersAndF32InNetworksOfFewCommands) {
+  const auto isFound = [&](int64_t commands) {
+    MeasuredNetwork made = taking(100);
+    made.file.commands = commands;
+    made.file.layers = {{"b", 90, 0}, {"c", 10, 0}};
+    networks[{all, {}}] = taking(150);
+    networks[{all, {}}].file.layers = {{"b", 100, 0}, {"c", 50, 0}};
+    networks[{{}, all}] = taking(500);
+    networks[{{}, all}].file.layers = {{"b", 50, 0}, {"c", 450, 0}};
+    networks[{{}, {"b"}}] = taking(70, 190);
+    const auto layers = found(made);
+    EXPECT_TRUE(!layers || *layers == std::pair(Names(), Names({"b"})));
+    return layers.has_value();
+  };
+  EXPECT_TRUE(isFound(999));
+  EXPECT_FALSE(isFound(1000));
+}
+
 TEST_F(WiderSearchTest, SearchesOnlyWhatMayBecomeFaster) {
   const std::pair<Names, Names> integers, halves(all, {});
   networks[halves] = taking(90, 150);
