@@ -31,7 +31,7 @@ alloc::AllocationProblem problemOf(unsigned seed) {
 }
 
 int64_t maxLoad(const alloc::AllocationProblem &problem) {
-  return alloc::allocate(problem, {.workLimit = 0})->maxLoad;
+  return alloc::allocate(problem, {.workLimit = 0, .heuristics = {}})->maxLoad;
 }
 
 TEST(KnownPlacesTest, GivesWhatTheAllocatorGivesWithEachLimit) {
@@ -43,8 +43,8 @@ TEST(KnownPlacesTest, GivesWhatTheAllocatorGivesWithEachLimit) {
     std::set<const alloc::Allocation *> made;
     for (const int64_t more : {0, 1})
       for (const uint64_t limit : kLimits) {
-        const alloc::AllocatorOptions options = {.capacity = maxLoad(problem) + more,
-                                                 .workLimit = limit};
+        const alloc::AllocatorOptions options = {
+            .capacity = maxLoad(problem) + more, .workLimit = limit, .heuristics = {}};
         const auto found = allocateOnce(problem, options, known);
         ASSERT_TRUE(found);
         const auto expected = alloc::allocate(problem, options);
@@ -62,7 +62,7 @@ TEST(KnownPlacesTest, GivesWhatTheAllocatorGivesWithEachLimit) {
 TEST(KnownPlacesTest, OtherBuffersAreOtherProblems) {
   KnownCosts known;
   alloc::AllocationProblem problem = problemOf(1);
-  const alloc::AllocatorOptions options = {.capacity = 4 * maxLoad(problem)};
+  const alloc::AllocatorOptions options = {.capacity = 4 * maxLoad(problem), .heuristics = {}};
   const auto first = allocateOnce(problem, options, known);
   const auto isNew = [&] { return *allocateOnce(problem, options, known) != *first; };
   EXPECT_FALSE(isNew());
