@@ -1,5 +1,6 @@
 // Sums of keys come apart from the values, and parts of channels are taken before they are turned to
-// rows. So products of all heads are taken at once, and the heads of pictures stay channels.
+// rows. So products of all heads are taken at once, and the heads of pictures stay channels. Ends that
+// are counted from behind are those of the slice that is replaced.
 // RUN: rm -rf %t.dir && mkdir -p %t.dir
 // RUN: %python %tpuc_src/test/Codegen/Inputs/ramp.py %t.dir/in.npz x=1,384,14,14
 // RUN: tpuc-opt %s --shape-infer --top-fuse --mlir-print-debuginfo --mlir-print-local-scope -o %t.dir/fused.mlir
@@ -29,13 +30,13 @@
 // ROWS: "tpu.Reshape"({{.*}} -> tensor<1x128x14x14xf16>
 !h = tensor<1x8x196x16xf32>
 module attributes {module.name = "net", module.chip = "ALL", module.state = "TOP_F32"} {
-  func.func @main(%arg0: tensor<1x384x14x14xf32>) -> tensor<1x128x14x14xf32> {
+  func.func @main(%arg0: tensor<1x384x14x14xf32>) -> (tensor<1x128x14x14xf32>, tensor<1x8x196x4xf32>) {
     %n = "top.None"() : () -> none
     %x = "top.Input"(%arg0) : (tensor<1x384x14x14xf32>) -> tensor<1x384x14x14xf32> loc("x")
     %a = "top.Abs"(%x) : (tensor<1x384x14x14xf32>) -> tensor<1x384x14x14xf32> loc("abs")
     %r = "top.Reshape"(%a, %n) {shape = [1, 8, 48, 196]} : (tensor<1x384x14x14xf32>, none) -> tensor<1x8x48x196xf32> loc("r")
     %p = "top.Permute"(%r) {order = [0, 1, 3, 2]} : (tensor<1x8x48x196xf32>) -> tensor<1x8x196x48xf32> loc("p")
-    %q = "top.Slice"(%p, %n, %n, %n, %n) {axes = [-1], offset = [0], ends = [16], steps = [1]} : (tensor<1x8x196x48xf32>, none, none, none, none) -> !h loc("q")
+    %q = "top.Slice"(%p, %n, %n, %n, %n) {axes = [-1], offset = [-99], ends = [16], steps = [1]} : (tensor<1x8x196x48xf32>, none, none, none, none) -> !h loc("q")
     %k = "top.Slice"(%p, %n, %n, %n, %n) {axes = [3], offset = [16], ends = [32], steps = [1]} : (tensor<1x8x196x48xf32>, none, none, none, none) -> !h loc("k")
     %v = "top.Slice"(%p, %n, %n, %n, %n) {axes = [3], offset = [32], ends = [48], steps = [1]} : (tensor<1x8x196x48xf32>, none, none, none, none) -> !h loc("v")
     %q1 = "top.Relu"(%q) : (!h) -> !h loc("q1")
@@ -49,6 +50,7 @@ module attributes {module.name = "net", module.chip = "ALL", module.state = "TOP
     %f = "top.Div"(%c, %e) : (!h, tensor<1x8x196x1xf32>) -> !h loc("f")
     %g = "top.Permute"(%f) {order = [0, 1, 3, 2]} : (!h) -> tensor<1x8x16x196xf32> loc("g")
     %y = "top.Reshape"(%g, %n) {shape = [1, 128, 14, 14]} : (tensor<1x8x16x196xf32>, none) -> tensor<1x128x14x14xf32> loc("y")
-    return %y : tensor<1x128x14x14xf32>
+    %some = "top.Slice"(%b, %n, %n, %n, %n) {axes = [3], offset = [-5], ends = [-1], steps = [1]} : (tensor<1x8x196x17xf32>, none, none, none, none) -> tensor<1x8x196x4xf32> loc("some")
+    return %y, %some : tensor<1x128x14x14xf32>, tensor<1x8x196x4xf32>
   }
 }

@@ -1,7 +1,7 @@
 // RUN: tpuc-opt %s --shape-infer=max-folded=1 --top-fuse --mlir-print-debuginfo --mlir-print-local-scope | FileCheck %s
 // RUN: tpuc-opt %s --shape-infer=max-folded=1 --top-fuse=disable=scatter-to-concat | FileCheck %s --check-prefix=OFF
 
-// OFF-COUNT-4: "top.ScatterND"
+// OFF-COUNT-5: "top.ScatterND"
 
 // x[:, 1:, :6] = y: what stands beside y and in front of it is x's.
 // CHECK-LABEL: func.func @box
@@ -70,4 +70,22 @@ func.func @sums(%x: tensor<3x8xf32>, %y: tensor<3x8xf32>) -> tensor<3x8xf32> {
   %1 = "top.Unsqueeze"(%0, %none) {axes = [1]} : (tensor<*xi64>, none) -> tensor<*xi64>
   %z = "top.ScatterND"(%x, %1, %y) {reduction = "add"} : (tensor<3x8xf32>, tensor<*xi64>, tensor<3x8xf32>) -> tensor<3x8xf32> loc("z")
   return %z : tensor<3x8xf32>
+}
+
+// Rows that are spread are counted along the other axis: places come twice.
+// CHECK-LABEL: func.func @spread
+// CHECK: "top.ScatterND"
+func.func @spread(%x: tensor<4x4xf32>, %y: tensor<4x4xf32>) -> tensor<4x4xf32> {
+  %none = "top.None"() : () -> none
+  %zero = "top.ConstantFill"(%none) {shape = [], value = 0 : i64} : (none) -> tensor<i64>
+  %one = "top.ConstantFill"(%none) {shape = [], value = 1 : i64} : (none) -> tensor<i64>
+  %four = "top.ConstantFill"(%none) {shape = [], value = 4 : i64} : (none) -> tensor<i64>
+  %0 = "top.Range"(%zero, %four, %one) : (tensor<i64>, tensor<i64>, tensor<i64>) -> tensor<*xi64>
+  %1 = "top.Unsqueeze"(%0, %none) {axes = [1]} : (tensor<*xi64>, none) -> tensor<*xi64>
+  %2 = "top.Unsqueeze"(%0, %none) {axes = [0, 2]} : (tensor<*xi64>, none) -> tensor<*xi64>
+  %3 = "top.Expand"(%1, %none) {shape = [4, 4, 1]} : (tensor<*xi64>, none) -> tensor<*xi64>
+  %4 = "top.Expand"(%2, %none) {shape = [4, 4, 1]} : (tensor<*xi64>, none) -> tensor<*xi64>
+  %5 = "top.Concat"(%3, %4) {axis = -1 : i64} : (tensor<*xi64>, tensor<*xi64>) -> tensor<*xi64>
+  %z = "top.ScatterND"(%x, %5, %y) : (tensor<4x4xf32>, tensor<*xi64>, tensor<4x4xf32>) -> tensor<4x4xf32> loc("z")
+  return %z : tensor<4x4xf32>
 }

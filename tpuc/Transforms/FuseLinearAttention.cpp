@@ -25,6 +25,8 @@
 #include "tpuc/Transforms/HeadViews.h"
 #include "tpuc/Transforms/Matching.h"
 
+#include <algorithm>
+
 using namespace mlir;
 using namespace tpuc;
 using namespace tpuc::top;
@@ -50,8 +52,20 @@ std::optional<LastRange> lastRange(Operation *op) {
       frontAxis(axes->front(), std::ssize(*dims)) != std::ssize(*dims) - 1 ||
       (steps && steps->front() != 1))
     return std::nullopt;
-  const int64_t begin = frontAxis(offset->front(), dims->back());
+  // A slice may begin in front of the first element.
+  const int64_t begin =
+      std::clamp<int64_t>(frontAxis(offset->front(), dims->back()), 0, dims->back());
   return LastRange{begin, begin + own->back()};
+}
+
+/// Elements `range` of dimension `axis` of `value`, as a tensor of shape `dims`.
+Value sliced(PatternRewriter &rewriter, Location loc, const Dims &dims, Value value,
+             const LastRange &range, int64_t axis) {
+  const Value none = makeNone(rewriter, loc);
+  const auto ints = [&](int64_t number) { return rewriter.getI64ArrayAttr(number); };
+  return rewriter.create<SliceOp>(loc, RankedTensorType::get(dims, elementTypeOf(value)), value,
+                                  none, none, none, none, ints(range.begin), ints(1),
+                                  ints(range.end), ints(axis));
 }
 
 /// The values to which `padded` adds a column of ones; null for anything else.
@@ -86,9 +100,10 @@ static LogicalResult sumsOfKeysApart(MatMulOp op, PatternRewriter &rewriter) {
   const std::optional<Dims> keyDims = dimsOf(keys);
   const std::optional<Dims> valueDims = values ? dimsOf(values) : std::nullopt;
   const std::optional<Dims> dims = dimsOf(op.getOutput());
-  if (!keyDims || !valueDims || !dims || keyDims->size() != 4 ||
-      ShapedType::isDynamicShape(*keyDims) || ShapedType::isDynamicShape(*valueDims) ||
-      ShapedType::isDynamicShape(*dims) || !isF32(keys))
+  const std::optional<Dims> innerDims = dimsOf(inner.getOutput());
+  if (!keyDims || !valueDims || !dims || !innerDims || keyDims->size() != 4 ||
+      innerDims->size() != 4 || ShapedType::isDynamicShape(*keyDims) ||
+      ShapedType::isDynamicShape(*valueDims) || ShapedType::isDynamicShape(*dims) || !isF32(keys))
     return failure();
   const int64_t width = valueDims->back();
   for (Operation *user : op->getUsers()) {
@@ -106,8 +121,9 @@ static LogicalResult sumsOfKeysApart(MatMulOp op, PatternRewriter &rewriter) {
                           ArrayRef{rewriter.getNamedAttr(turned, rewriter.getBoolAttr(true))})
         .getOutput();
   };
-  const Value matrix = product("_keys_values", {(*dims)[0], (*dims)[1], keyDims->back(), width},
-                               keys, values, "left_transpose");
+  const Value matrix =
+      product("_keys_values", {(*innerDims)[0], (*innerDims)[1], keyDims->back(), width}, keys,
+              values, "left_transpose");
   Dims attended = *dims, divisors = *dims, sums = *keyDims;
   attended.back() = width;
   divisors.back() = 1;
@@ -134,7 +150,9 @@ static LogicalResult sumsOfKeysApart(MatMulOp op, PatternRewriter &rewriter) {
     } else if (isWhole) {
       rewriter.replaceOp(user, made);
     } else {
-      rewriter.modifyOpInPlace(user, [&] { user->setOperand(0, made); });
+      rewriter.setInsertionPoint(user);
+      rewriter.replaceOp(
+          user, sliced(rewriter, user->getLoc(), *dimsOf(user->getResult(0)), made, range, 3));
     }
   }
   rewriter.eraseOp(op);
@@ -158,11 +176,7 @@ static LogicalResult partsBeforeRows(PermuteOp op, PatternRewriter &rewriter) {
     Dims part = *dims;
     part[2] = range.end - range.begin;
     const Location loc = locWith(rewriter, user, "_channels");
-    const Value none = makeNone(rewriter, user->getLoc());
-    const auto ints = [&](int64_t value) { return rewriter.getI64ArrayAttr(value); };
-    const Value slice = rewriter.create<SliceOp>(
-        loc, RankedTensorType::get(part, elementTypeOf(op.getInput())), op.getInput(), none, none,
-        none, none, ints(range.begin), ints(1), ints(range.end), ints(2));
+    const Value slice = sliced(rewriter, loc, part, op.getInput(), range, 2);
     rewriter.replaceOp(user, permuted(rewriter, user->getLoc(), slice, {0, 1, 3, 2}));
   }
   rewriter.eraseOp(op);

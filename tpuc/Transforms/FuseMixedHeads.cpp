@@ -419,8 +419,9 @@ static LogicalResult constantWeights(MatMulOp op, PatternRewriter &rewriter) {
     return failure();
   Interior interior(op);
   std::optional<GivenWeights> weights = takeWeights(interior, op.getInput());
+  // Weights that all heads share have no factors for each of them.
   if (!weights || weights->softmax.getOutput() == op.getInput() || weights->addends.empty() ||
-      !interior.isClosed())
+      weights->dims[1] != (*value)[1] || !interior.isClosed())
     return failure();
   const int64_t samples = value->front(), heads = (*value)[1], width = value->back();
   const auto queries = static_cast<size_t>(weights->dims[2]);

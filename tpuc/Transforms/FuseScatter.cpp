@@ -35,13 +35,15 @@ static std::optional<Dims> knownDims(Value value) {
 /// Where the numbers begin that the coordinate `value` of all places `dims` counts along dimension
 /// `axis` alone, one after the other; none if it is anything else.
 static std::optional<int64_t> countsFrom(Value value, const Dims &dims, size_t axis) {
+  Dims all = dims;
+  all.push_back(1);
+  if (dimsOf(value) != std::optional(all))
+    return std::nullopt;
   if (Operation *view = value.getDefiningOp(); isReshape(view)) {
-    Dims longer = dims;
-    longer.push_back(1);
-    if (dimsOf(value) != std::optional(longer) ||
-        dimsOf(view->getOperand(0)) != std::optional(dims))
+    if (dimsOf(view->getOperand(0)) != std::optional(dims))
       return std::nullopt;
     value = view->getOperand(0);
+    all = dims;
   }
   if (auto expand = value.getDefiningOp<ExpandOp>())
     value = expand.getInput();
@@ -49,12 +51,10 @@ static std::optional<int64_t> countsFrom(Value value, const Dims &dims, size_t a
   const std::optional<SmallVector<int64_t>> numbers = constantInts(value);
   if (!own || !numbers)
     return std::nullopt;
-  // Of a coordinate that is constant as a whole.
-  if (own->size() == dims.size() + 1 && own->back() == 1)
-    own->pop_back();
-  if (own->size() > dims.size())
+  if (own->size() > all.size())
     return std::nullopt;
-  own->insert(own->begin(), dims.size() - own->size(), 1);
+  own->insert(own->begin(), all.size() - own->size(), 1);
+  own->resize(dims.size());
   if ((*own)[axis] != dims[axis])
     return std::nullopt;
   int64_t inner = 1;

@@ -1,5 +1,5 @@
 // Rows that are rolled along both axes and put into windows are gathered at once. What something else
-// reads stays where it is, and so do few rows.
+// reads stays where it is, and so do few rows. A slice may begin in front of the first row.
 // RUN: rm -rf %t.dir && mkdir -p %t.dir
 // RUN: %python %tpuc_src/test/Codegen/Inputs/ramp.py %t.dir/in.npz x=1,16,16,24 w=2,4,8,24
 // RUN: tpuc-opt %s --gather-rows --mlir-print-debuginfo --mlir-print-local-scope | FileCheck %s
@@ -18,7 +18,7 @@ module attributes {module.name = "net", module.chip = "bm1684x", module.state = 
     %0 = "top.Input"(%arg0) : (!x) -> !x loc("x")
     %x = "tpu.Abs"(%0) : (!x) -> !x loc("abs")
     %1 = "tpu.Slice"(%x, %n, %n, %n, %n) {axes = [1], offset = [4], ends = [16], steps = [1]} : (!x, none, none, none, none) -> tensor<1x12x16x24xf16> loc("1")
-    %2 = "tpu.Slice"(%x, %n, %n, %n, %n) {axes = [1], offset = [0], ends = [4], steps = [1]} : (!x, none, none, none, none) -> tensor<1x4x16x24xf16> loc("2")
+    %2 = "tpu.Slice"(%x, %n, %n, %n, %n) {axes = [1], offset = [-99], ends = [4], steps = [1]} : (!x, none, none, none, none) -> tensor<1x4x16x24xf16> loc("2")
     %3 = "tpu.Concat"(%1, %2) {axis = 1 : i64} : (tensor<1x12x16x24xf16>, tensor<1x4x16x24xf16>) -> !x loc("down")
     %4 = "tpu.Slice"(%3, %n, %n, %n, %n) {axes = [2], offset = [4], ends = [16], steps = [1]} : (!x, none, none, none, none) -> tensor<1x16x12x24xf16> loc("4")
     %5 = "tpu.Slice"(%3, %n, %n, %n, %n) {axes = [2], offset = [0], ends = [4], steps = [1]} : (!x, none, none, none, none) -> tensor<1x16x4x24xf16> loc("5")

@@ -208,6 +208,9 @@ Value OpMaker::finished(Value value, unsigned index) {
 }
 
 void OpMaker::replace(unsigned index, Value value) {
+  // What the op reads keeps its own name.
+  if (llvm::is_contained(op->getOperands(), value))
+    value = makeLike<tpu::CopyOp>("same", value);
   if (Operation *maker = value.getDefiningOp(); maker && value == maker->getResult(0))
     maker->setLoc(NameLoc::get(builder.getStringAttr(tensorNames(op)[index])));
   op->getResult(index).replaceAllUsesWith(value);

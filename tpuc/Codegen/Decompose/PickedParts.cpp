@@ -11,6 +11,8 @@
 #include "tpuc/Dialect/Top/ShapeInference.h"
 #include "tpuc/Dialect/Tpu/MovementOps.h"
 
+#include <algorithm>
+
 using namespace mlir;
 using namespace tpuc;
 using namespace tpuc::codegen;
@@ -47,6 +49,7 @@ std::optional<Picked> codegen::slicePart(Value value, int64_t axis) {
       (steps && steps->front() != 1))
     return std::nullopt;
   const int64_t offset = offsets->front();
+  const int64_t extent = from.getDimSize(static_cast<unsigned>(axis));
   return Picked{slice.getInput(),
-                offset < 0 ? offset + from.getDimSize(static_cast<unsigned>(axis)) : offset};
+                std::clamp<int64_t>(offset < 0 ? offset + extent : offset, 0, extent)};
 }

@@ -10,6 +10,7 @@
 #include "tpuc/Dialect/Top/ShapeInference.h"
 #include "tpuc/Dialect/Top/TypeUtils.h"
 #include "tpuc/Interpreter/Kernels/FixedPoint.h"
+#include "tpuc/Support/OpShapes/Resize.h"
 
 #include <cmath>
 
@@ -26,16 +27,21 @@ struct Resampling {
 
 Resampling resamplingOf(tpu::InterpOp op, unsigned index) {
   const size_t dim = 2 + index;
-  const auto in = cast<RankedTensorType>(op.getInput().getType()).getShape()[dim];
+  const ArrayRef<int64_t> from = cast<RankedTensorType>(op.getInput().getType()).getShape();
+  const auto in = from[dim];
   const auto out = cast<RankedTensorType>(op.getOutput().getType()).getShape()[dim];
   Resampling resampling{double(in), double(out), double(out) / double(in)};
+  shapes::ResizeSpec spec = {.axes = std::nullopt, .policy = op.getKeepAspectRatioPolicy().str()};
+  if (op.getAxes()) {
+    const top::Dims axes = top::toInts(*op.getAxes());
+    spec.axes = shapes::Dims(axes.begin(), axes.end());
+  }
   const std::vector<double> scales = toDoubles(op.getScales());
-  SmallVector<int64_t> axes = {0, 1, 2, 3};
-  if (op.getAxes())
-    axes = top::toInts(*op.getAxes());
-  for (auto [axis, scale] : llvm::zip(axes, scales))
-    if (axis == int64_t(dim) || axis + 4 == int64_t(dim))
-      resampling.scale = scale;
+  const auto sizes = top::intsOf(op.getSizes(), op.getSizesTensor()).value_or(top::Dims());
+  const Expected<shapes::ResizeShape> shape = shapes::resizeShape(spec, from, scales, sizes);
+  // Without either, the shape of the result says it.
+  if (shape && (!scales.empty() || !sizes.empty()))
+    resampling.scale = shape->scales[dim];
   return resampling;
 }
 
