@@ -29,8 +29,7 @@ std::optional<RoundedFloats> codegen::roundedResult(Operation *op,
     if (operands[0].error > kMostError || operands[1].error > kMostError)
       return std::nullopt;
     made.most = made.error = operands[0].most * operands[1].most;
-    // Beyond that, integers of 64 bits wrap around.
-    return made.most < 0x1p63 ? std::optional(made) : std::nullopt;
+    return made;
   }
   if (auto sum = dyn_cast<tpu::CumSumOp>(op)) {
     const ArrayRef<int64_t> dims = OpMaker::dimsOf(sum.getInput());
