@@ -19,7 +19,7 @@ using namespace tpuc;
 static constexpr double kCloseEnough = 1.1;
 /// In networks of less than so many commands a look takes no time. There some layers may be faster
 /// in F32 though none are in F16.
-static constexpr int64_t kFewCommands = 1'000;
+static constexpr int64_t kCheapLookCommands = 1'000;
 /// Networks of less than so many cycles may take more. Waits are most of what these take, and still
 /// wider floats for some layers may spare many.
 static constexpr int64_t kFewCycles = 50'000;
@@ -207,7 +207,7 @@ Found WiderSearch::divided(const Found &start, size_t level, const Needed &neede
     if (!found)
       break;
     if (found->names.empty()) {
-      if (reached.quick.file.commands >= kFewCommands)
+      if (reached.quick.file.commands >= kCheapLookCommands)
         break;
       continue;
     }

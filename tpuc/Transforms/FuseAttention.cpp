@@ -80,18 +80,6 @@ struct Attention {
 
 } // namespace
 
-/// `value` without the factors that it is multiplied with for its only reader.
-static Value takeFactors(Interior &interior, Value value, double &scale) {
-  while (value.hasOneUse()) {
-    std::optional<WithScalar> product = interior.takeProduct(value);
-    if (!product)
-      break;
-    scale *= product->scalar;
-    value = product->tensor;
-  }
-  return value;
-}
-
 /// A product without a bias and with `left` as it is.
 static MatMulOp takeMatMul(Interior &interior, Value value) {
   auto product = interior.take<MatMulOp>(value);
@@ -103,7 +91,7 @@ static MatMulOp takeMatMul(Interior &interior, Value value) {
 /// The right operand of a product as [..., K, D]; `isTransposed`: it is that already.
 static std::optional<Permuted> takeKey(Interior &interior, Value right, bool isTransposed,
                                        double &scale) {
-  Value key = takeFactors(interior, right, scale);
+  Value key = interior.takeFactors(right, scale);
   if (isTransposed)
     return Permuted{key, {}};
   // Another order of what a permutation reads costs nothing; one of any other tensor, a copy.
@@ -114,7 +102,7 @@ static std::optional<Permuted> takeKey(Interior &interior, Value right, bool isT
   if (order.size() < 2)
     return std::nullopt;
   std::swap(order[order.size() - 1], order[order.size() - 2]);
-  return Permuted{takeFactors(interior, permute.getInput(), scale), order};
+  return Permuted{interior.takeFactors(permute.getInput(), scale), order};
 }
 
 /// `value` without a constant that it is multiplied with, one factor for all of its rows and
@@ -140,13 +128,13 @@ static Value takeHeadFactors(Interior &interior, Value value, Value &factors) {
 
 static std::optional<Scores> takeScores(Interior &interior, Value value) {
   Scores scores;
-  value = takeFactors(interior, value, scores.scale);
-  value = takeFactors(interior, takeHeadFactors(interior, value, scores.factors), scores.scale);
+  value = interior.takeFactors(value, scores.scale);
+  value = interior.takeFactors(takeHeadFactors(interior, value, scores.factors), scores.scale);
   MatMulOp product = takeMatMul(interior, value);
   std::optional<Dims> dims = product ? dimsOf(product.getOutput()) : std::nullopt;
   if (!dims || !isF32(product.getOutput()))
     return std::nullopt;
-  scores.query = takeFactors(interior, product.getInput(), scores.scale);
+  scores.query = interior.takeFactors(product.getInput(), scores.scale);
   std::optional<Permuted> key =
       takeKey(interior, product.getRight(), product.getRightTranspose(), scores.scale);
   if (!key)

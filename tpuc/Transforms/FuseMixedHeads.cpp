@@ -95,17 +95,6 @@ struct Maker {
 
 } // namespace
 
-static Value withoutFactors(Interior &interior, Value value, double &scale) {
-  while (value.hasOneUse()) {
-    std::optional<WithScalar> product = interior.takeProduct(value);
-    if (!product)
-      break;
-    scale *= product->scalar;
-    value = product->tensor;
-  }
-  return value;
-}
-
 /// A product of two computed matrices without a bias.
 static MatMulOp takeProductOf(Interior &interior, Value value, bool isRightTransposed) {
   auto product = interior.take<MatMulOp>(value);
@@ -117,11 +106,11 @@ static MatMulOp takeProductOf(Interior &interior, Value value, bool isRightTrans
 
 static std::optional<PlainScores> takePlainScores(Interior &interior, Value value) {
   PlainScores scores;
-  MatMulOp product = takeProductOf(interior, withoutFactors(interior, value, scores.scale), true);
+  MatMulOp product = takeProductOf(interior, interior.takeFactors(value, scores.scale), true);
   if (!product || !isF32(product.getOutput()))
     return std::nullopt;
-  scores.query = withoutFactors(interior, product.getInput(), scores.scale);
-  scores.key = withoutFactors(interior, product.getRight(), scores.scale);
+  scores.query = interior.takeFactors(product.getInput(), scores.scale);
+  scores.key = interior.takeFactors(product.getRight(), scores.scale);
   return scores;
 }
 

@@ -27,6 +27,7 @@
 #include "tpuc/Transforms/Fusions.h"
 #include "tpuc/Transforms/HeadViews.h"
 #include "tpuc/Transforms/Matching.h"
+#include "tpuc/Transforms/Places.h"
 
 #include <numeric>
 
@@ -73,28 +74,6 @@ std::vector<int32_t> pickedAlong(const std::vector<int32_t> &places, ArrayRef<in
   };
   return picked(places, count(dims.take_front(axis)), static_cast<size_t>(dims[axis]),
                 count(dims.drop_front(axis + 1)), indices);
-}
-
-std::vector<int32_t> permutedPlaces(const std::vector<int32_t> &places, ArrayRef<int64_t> dims,
-                                    ArrayRef<int64_t> order) {
-  Dims steps(dims.size(), 1);
-  for (size_t axis = dims.size() - 1; axis-- > 0;)
-    steps[axis] = steps[axis + 1] * dims[axis + 1];
-  Dims at(order.size(), 0);
-  std::vector<int32_t> moved;
-  moved.reserve(places.size());
-  for (size_t count = 0; count < places.size(); ++count) {
-    int64_t from = 0;
-    for (size_t axis = 0; axis < order.size(); ++axis)
-      from += at[axis] * steps[static_cast<size_t>(order[axis])];
-    moved.push_back(places[static_cast<size_t>(from)]);
-    for (size_t axis = order.size(); axis-- > 0;) {
-      if (++at[axis] < dims[static_cast<size_t>(order[axis])])
-        break;
-      at[axis] = 0;
-    }
-  }
-  return moved;
 }
 
 /// Where the elements of `value` come from, behind moves; none where that is not constant.

@@ -9,6 +9,7 @@
 #include "tpuc/Transforms/HeadMaps.h"
 #include "tpuc/Dialect/Top/MovementOps.h"
 #include "tpuc/Transforms/Matching.h"
+#include "tpuc/Transforms/Places.h"
 
 #include <numeric>
 
@@ -31,29 +32,6 @@ HeadOutput::HeadOutput(Value value) : output(value), extents(*dimsOf(value)) {
   const int64_t count = cast<RankedTensorType>(value.getType()).getNumElements();
   if (count > kMostElements || !trace(value, elements))
     sources.clear();
-}
-
-/// `places`, elements of `dims`, in the order of the dimensions `order`.
-static std::vector<int64_t> permutedPlaces(const std::vector<int64_t> &places, const Dims &dims,
-                                           ArrayRef<int64_t> order) {
-  Dims steps(dims.size(), 1);
-  for (size_t axis = dims.size() - 1; axis-- > 0;)
-    steps[axis] = steps[axis + 1] * dims[axis + 1];
-  Dims at(order.size(), 0);
-  std::vector<int64_t> moved;
-  moved.reserve(places.size());
-  for (size_t count = 0; count < places.size(); ++count) {
-    int64_t from = 0;
-    for (size_t axis = 0; axis < order.size(); ++axis)
-      from += at[axis] * steps[static_cast<size_t>(order[axis])];
-    moved.push_back(places[static_cast<size_t>(from)]);
-    for (size_t axis = order.size(); axis-- > 0;) {
-      if (++at[axis] < dims[static_cast<size_t>(order[axis])])
-        break;
-      at[axis] = 0;
-    }
-  }
-  return moved;
 }
 
 bool HeadOutput::trace(Value from, std::vector<int64_t> &places) {

@@ -249,6 +249,17 @@ std::optional<WithScalar> Interior::takeProduct(Value value) {
   return found;
 }
 
+Value Interior::takeFactors(Value value, double &scale) {
+  while (value.hasOneUse()) {
+    std::optional<WithScalar> product = takeProduct(value);
+    if (!product)
+      break;
+    scale *= product->scalar;
+    value = product->tensor;
+  }
+  return value;
+}
+
 std::optional<WithScalar> Interior::takeMaximum(Value value) {
   std::optional<WithScalar> found = maximumOf(value.getDefiningOp());
   if (!found || !takeOp(value.getDefiningOp()))

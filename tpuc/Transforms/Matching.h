@@ -103,6 +103,9 @@ public:
   std::optional<WithScalar> takeSum(mlir::Value value);
   /// `value = tensor * scalar`, or a quotient.
   std::optional<WithScalar> takeProduct(mlir::Value value);
+  /// `value` without the factors that it is multiplied with for its only reader; `scale` times
+  /// them.
+  mlir::Value takeFactors(mlir::Value value, double &scale);
   /// `value = max(tensor, scalar)`.
   std::optional<WithScalar> takeMaximum(mlir::Value value);
   /// `value` without the reshapes in front of it. Those of one element count keep their order.
