@@ -60,18 +60,10 @@ static SmallVector<HeadPart> partsOf(Value heads) {
       }
       continue;
     }
-    auto slice = dyn_cast<SliceOp>(user);
-    const std::optional<Dims> offset =
-        slice ? intsOf(slice.getOffset(), slice.getOffsetTensor()) : std::nullopt;
-    const std::optional<Dims> axes =
-        slice ? intsOf(slice.getAxes(), slice.getAxesTensor()) : std::nullopt;
-    const std::optional<Dims> steps =
-        slice ? intsOf(slice.getSteps(), slice.getStepsTensor()) : std::nullopt;
-    const std::optional<Dims> own = slice ? dimsOf(slice.getOutput()) : std::nullopt;
-    if (!own || !offset || offset->size() != 1 || !axes || axes->size() != 1 ||
-        frontAxis(axes->front(), rank) != rank - 1 || (steps && steps->front() != 1))
+    const std::optional<ElementRange> range = slicedAlong(user, rank - 1);
+    if (!range)
       return {};
-    parts.push_back({slice.getOutput(), frontAxis(offset->front(), dims.back()), own->back()});
+    parts.push_back({user->getResult(0), range->begin, range->end - range->begin});
   }
   llvm::sort(parts, [](const HeadPart &a, const HeadPart &b) { return a.begin < b.begin; });
   for (size_t i = 1; i < parts.size(); ++i)

@@ -25,42 +25,21 @@
 #include "tpuc/Transforms/HeadViews.h"
 #include "tpuc/Transforms/Matching.h"
 
-#include <algorithm>
-
 using namespace mlir;
 using namespace tpuc;
 using namespace tpuc::top;
 
 namespace {
 
-/// Elements [begin, end) of the last of `rank` dimensions, where a slice takes nothing else.
-struct LastRange {
-  int64_t begin, end;
-};
-
-std::optional<LastRange> lastRange(Operation *op) {
+/// What a slice takes of the last dimension alone.
+std::optional<ElementRange> lastRange(Operation *op) {
   auto slice = dyn_cast<SliceOp>(op);
-  const std::optional<Dims> dims = slice ? dimsOf(slice.getInput()) : std::nullopt;
-  const std::optional<Dims> own = slice ? dimsOf(slice.getOutput()) : std::nullopt;
-  if (!dims || !own || ShapedType::isDynamicShape(*dims) || dims->size() != own->size() ||
-      ArrayRef(*dims).drop_back() != ArrayRef(*own).drop_back())
-    return std::nullopt;
-  const std::optional<Dims> axes = intsOf(slice.getAxes(), slice.getAxesTensor());
-  const std::optional<Dims> offset = intsOf(slice.getOffset(), slice.getOffsetTensor());
-  const std::optional<Dims> steps = intsOf(slice.getSteps(), slice.getStepsTensor());
-  if (!axes || axes->size() != 1 || !offset || offset->size() != 1 ||
-      frontAxis(axes->front(), std::ssize(*dims)) != std::ssize(*dims) - 1 ||
-      (steps && steps->front() != 1))
-    return std::nullopt;
-  // A slice may begin in front of the first element.
-  const int64_t begin =
-      std::clamp<int64_t>(frontAxis(offset->front(), dims->back()), 0, dims->back());
-  return LastRange{begin, begin + own->back()};
+  return slice ? slicedAlong(slice, rankOf(slice.getInput()) - 1) : std::nullopt;
 }
 
 /// Elements `range` of dimension `axis` of `value`, as a tensor of shape `dims`.
 Value sliced(PatternRewriter &rewriter, Location loc, const Dims &dims, Value value,
-             const LastRange &range, int64_t axis) {
+             const ElementRange &range, int64_t axis) {
   const Value none = makeNone(rewriter, loc);
   const auto ints = [&](int64_t number) { return rewriter.getI64ArrayAttr(number); };
   return rewriter.create<SliceOp>(loc, RankedTensorType::get(dims, elementTypeOf(value)), value,
@@ -107,7 +86,7 @@ static LogicalResult sumsOfKeysApart(MatMulOp op, PatternRewriter &rewriter) {
     return failure();
   const int64_t width = valueDims->back();
   for (Operation *user : op->getUsers()) {
-    const std::optional<LastRange> range = lastRange(user);
+    const std::optional<ElementRange> range = lastRange(user);
     if (!range || (range->begin < width && range->end > width))
       return failure();
   }
@@ -143,7 +122,7 @@ static LogicalResult sumsOfKeysApart(MatMulOp op, PatternRewriter &rewriter) {
           .getOutput();
   const Value divisor = product("_divisors", divisors, op.getInput(), sum, "right_transpose");
   for (Operation *user : llvm::make_early_inc_range(op->getUsers())) {
-    const LastRange range = *lastRange(user);
+    const ElementRange range = *lastRange(user);
     const bool isWhole = range.begin == 0 && range.end == width;
     if (range.begin >= width) {
       rewriter.replaceOp(user, divisor);
@@ -171,7 +150,7 @@ static LogicalResult partsBeforeRows(PermuteOp op, PatternRewriter &rewriter) {
   if (users.size() < 2 || !llvm::all_of(users, [](Operation *user) { return lastRange(user); }))
     return failure();
   for (Operation *user : users) {
-    const LastRange range = *lastRange(user);
+    const ElementRange range = *lastRange(user);
     rewriter.setInsertionPoint(user);
     Dims part = *dims;
     part[2] = range.end - range.begin;

@@ -24,10 +24,10 @@
 #include "tpuc/Dialect/Top/MatrixOps.h"
 #include "tpuc/Dialect/Top/MovementOps.h"
 #include "tpuc/Dialect/Top/StructureOps.h"
+#include "tpuc/Support/PermutedPlaces.h"
 #include "tpuc/Transforms/Fusions.h"
 #include "tpuc/Transforms/HeadViews.h"
 #include "tpuc/Transforms/Matching.h"
-#include "tpuc/Transforms/Places.h"
 
 #include <numeric>
 

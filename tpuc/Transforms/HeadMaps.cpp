@@ -9,8 +9,8 @@
 #include "tpuc/Transforms/HeadMaps.h"
 #include "tpuc/Dialect/Top/MovementOps.h"
 #include "tpuc/Transforms/Matching.h"
-#include "tpuc/Transforms/Places.h"
 
+#include "tpuc/Support/PermutedPlaces.h"
 #include <numeric>
 
 using namespace mlir;

@@ -50,15 +50,9 @@ std::optional<PickedOne> pickedOne(Value value) {
     }
     return split.getAxis() == 0 ? std::optional(PickedOne{split.getInput(), before}) : std::nullopt;
   }
-  auto slice = kept.getDefiningOp<SliceOp>();
-  const std::optional<Dims> axes =
-      slice ? intsOf(slice.getAxes(), slice.getAxesTensor()) : std::nullopt;
-  const std::optional<Dims> offset =
-      slice ? intsOf(slice.getOffset(), slice.getOffsetTensor()) : std::nullopt;
-  const std::optional<Dims> from = slice ? dimsOf(slice.getInput()) : std::nullopt;
-  if (!from || axes != Dims{0} || !offset || offset->size() != 1)
-    return std::nullopt;
-  return PickedOne{slice.getInput(), frontAxis(offset->front(), from->front())};
+  Operation *slice = kept.getDefiningOp();
+  const std::optional<ElementRange> range = slicedAlong(slice, 0);
+  return range ? std::optional(PickedOne{slice->getOperand(0), range->begin}) : std::nullopt;
 }
 
 } // namespace

@@ -17,6 +17,7 @@
 #include "tpuc/Support/Convert.h"
 #include "tpuc/Support/Float.h"
 
+#include <algorithm>
 #include <cmath>
 
 using namespace mlir;
@@ -114,6 +115,27 @@ bool tpuc::isPlain(Operation *op) {
   auto relu = op->getAttrOfType<BoolAttr>("do_relu");
   return !(relu && relu.getValue()) && !op->hasAttr("coeff") && integerIs("multiplier", 1) &&
          integerIs("rshift", 0);
+}
+
+std::optional<ElementRange> tpuc::slicedAlong(Operation *op, int64_t axis) {
+  auto slice = dyn_cast_or_null<SliceOp>(op);
+  const std::optional<Dims> from = slice ? dimsOf(slice.getInput()) : std::nullopt;
+  const std::optional<Dims> own = slice ? dimsOf(slice.getOutput()) : std::nullopt;
+  if (!from || !own)
+    return std::nullopt;
+  const std::optional<Dims> axes = intsOf(slice.getAxes(), slice.getAxesTensor());
+  const std::optional<Dims> offset = intsOf(slice.getOffset(), slice.getOffsetTensor());
+  const std::optional<Dims> steps = intsOf(slice.getSteps(), slice.getStepsTensor());
+  if (!axes || axes->size() != 1 || frontAxis(axes->front(), std::ssize(*from)) != axis ||
+      !offset || offset->size() != 1 || (steps && steps->front() != 1))
+    return std::nullopt;
+  const int64_t extent = (*from)[static_cast<size_t>(axis)];
+  const int64_t count = (*own)[static_cast<size_t>(axis)];
+  if (extent == kDynamic || count == kDynamic)
+    return std::nullopt;
+  // A slice may begin in front of the first element.
+  const int64_t begin = std::clamp<int64_t>(frontAxis(offset->front(), extent), 0, extent);
+  return ElementRange{begin, begin + count};
 }
 
 bool tpuc::isOutput(Value value) {

@@ -58,6 +58,15 @@ bool haveSameType(mlir::Value a, mlir::Value b);
 bool isF32(mlir::Value value);
 /// A dimension that counts from the end where it is negative, from the front.
 inline int64_t frontAxis(int64_t axis, int64_t rank) { return axis < 0 ? axis + rank : axis; }
+
+/// Elements [begin, end) of a dimension.
+struct ElementRange {
+  int64_t begin, end;
+};
+
+/// What `op`, a slice in steps of 1, takes of dimension `axis` alone, counted from the front and
+/// within the input. None of other ops, slices of other or several dimensions, and open extents.
+std::optional<ElementRange> slicedAlong(mlir::Operation *op, int64_t axis);
 /// The number of dimensions; 0 if it is not known.
 int64_t rankOf(mlir::Value value);
 

@@ -28,6 +28,7 @@
 #include "tpuc/Dialect/Tpu/GroupOps.h"
 #include "tpuc/Dialect/Tpu/IndexOps.h"
 #include "tpuc/Dialect/Tpu/MovementOps.h"
+#include "tpuc/Support/PermutedPlaces.h"
 #include "tpuc/Target/BM1684X/Codegen/Passes/Passes.h"
 
 #include "mlir/IR/IRMapping.h"
@@ -86,28 +87,6 @@ Rows partOf(const Rows &rows, const RowAxes &axes, size_t begin, size_t number) 
   return made;
 }
 
-Rows permutedRows(const Rows &rows, ArrayRef<int64_t> dims, ArrayRef<int64_t> order) {
-  const size_t rank = dims.size() - 1;
-  SmallVector<int64_t> steps(rank, 1);
-  for (size_t axis = rank - 1; axis-- > 0;)
-    steps[axis] = steps[axis + 1] * dims[axis + 1];
-  SmallVector<int64_t> at(rank, 0);
-  Rows moved;
-  moved.reserve(rows.size());
-  for (size_t count = 0; count < rows.size(); ++count) {
-    int64_t from = 0;
-    for (size_t axis = 0; axis < rank; ++axis)
-      from += at[axis] * steps[static_cast<size_t>(order[axis])];
-    moved.push_back(rows[static_cast<size_t>(from)]);
-    for (size_t axis = rank; axis-- > 0;) {
-      if (++at[axis] < dims[static_cast<size_t>(order[axis])])
-        break;
-      at[axis] = 0;
-    }
-  }
-  return moved;
-}
-
 /// Replaces chains of moves, from the last one on.
 class RowGatherer {
 public:
@@ -163,7 +142,7 @@ std::optional<RowPlaces> RowGatherer::movedPlaces(Operation *op, Value value) {
     std::optional<RowPlaces> places =
         order.back() == last ? placesOf(permute.getInput()) : std::nullopt;
     if (places)
-      places->rows = permutedRows(places->rows, from, order);
+      places->rows = permutedPlaces(places->rows, from.drop_back(), ArrayRef(order).drop_back());
     return places;
   }
   if (auto concat = dyn_cast<tpu::ConcatOp>(op)) {

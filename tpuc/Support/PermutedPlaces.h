@@ -1,4 +1,4 @@
-//===- Places.h - Where elements stand behind moves ----------------*- C++ -*-===//
+//===- PermutedPlaces.h - Elements in another order ------------*- C++ -*-===//
 //
 // Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,11 +6,12 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef TPUC_TRANSFORMS_PLACES_H
-#define TPUC_TRANSFORMS_PLACES_H
+#ifndef TPUC_SUPPORT_PERMUTEDPLACES_H
+#define TPUC_SUPPORT_PERMUTEDPLACES_H
 
-#include "tpuc/Dialect/Top/ShapeInference.h"
-
+#include <cstddef>
+#include <cstdint>
+#include <span>
 #include <vector>
 
 namespace tpuc {
@@ -18,12 +19,12 @@ namespace tpuc {
 /// `places`, the elements of a tensor of extents `dims`, in the order of the dimensions `order`, a
 /// permutation of 0 to rank - 1. There is one dimension at least.
 template <typename Place>
-std::vector<Place> permutedPlaces(const std::vector<Place> &places, llvm::ArrayRef<int64_t> dims,
-                                  llvm::ArrayRef<int64_t> order) {
-  top::Dims steps(dims.size(), 1);
+std::vector<Place> permutedPlaces(const std::vector<Place> &places, std::span<const int64_t> dims,
+                                  std::span<const int64_t> order) {
+  std::vector<int64_t> steps(dims.size(), 1);
   for (size_t axis = dims.size() - 1; axis-- > 0;)
     steps[axis] = steps[axis + 1] * dims[axis + 1];
-  top::Dims at(order.size(), 0);
+  std::vector<int64_t> at(order.size(), 0);
   std::vector<Place> moved;
   moved.reserve(places.size());
   for (size_t count = 0; count < places.size(); ++count) {
@@ -42,4 +43,4 @@ std::vector<Place> permutedPlaces(const std::vector<Place> &places, llvm::ArrayR
 
 } // namespace tpuc
 
-#endif // TPUC_TRANSFORMS_PLACES_H
+#endif // TPUC_SUPPORT_PERMUTEDPLACES_H
